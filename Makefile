@@ -32,4 +32,4 @@ measure: build ## what is interrupted of a corpus of commands: make measure CORP
 	go run ./internal/measure -program bin/approver $(CORPUS)
 
 pictures: ## draw docs/img anew from what the programs print
-	APPROVER_PICTURES=write go test -count=1 -run 'TestPictures|TestReadmeSession|TestHouse' . ./cmd/approver
+	APPROVER_PICTURES=write go test -count=1 -run 'TestPictures|TestCardPictures|TestReadmeSession|TestHouse' . ./cmd/approver

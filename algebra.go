@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"approver.example/display"
 )
 
 // This file is the algebra: it combines what several parts of the path say of one call into one
@@ -140,6 +142,13 @@ func Combine(found []Verdict) Verdict {
 		}
 	}
 	best.Irreversible = loss
+	if best.Decision <= Ask { // whoever decides, people read of all that was found
+		for _, v := range found {
+			if v.Decision <= Ask {
+				best.Says = best.Says.Or(v.Says)
+			}
+		}
+	}
 	switch best.Decision {
 	case Deny:
 		best.Confidence, best.Severity = together(found), severity
@@ -252,6 +261,7 @@ func (v Verdict) Blocked(reason, detail string) Verdict {
 	v.Decision, v.Severity, v.Args, v.Ruled = Deny, Catastrophic, nil, false
 	v.Appealable, v.Weakened, v.Confidence, v.Unasked, v.Approval = false, false, 0, false, nil
 	v.Reason, v.Detail = reason, detail
+	v.Says.Why = display.Phrase{} // it is blocked because of something else
 	return v
 }
 

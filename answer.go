@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"approver.example/display"
 )
 
 // A State is where a request stands in its life:
@@ -74,6 +76,8 @@ const (
 )
 
 // causes are the reason codes, each with a sentence that explains it unless a person answered.
+//
+//approver:texts
 var causes = [...]struct{ name, sentence string }{
 	NoCause:      {"none", ""},
 	ByPerson:     {"person", ""},
@@ -135,6 +139,8 @@ type Resolution struct {
 	At           time.Time `json:"at,omitzero"`    // by the store's clock
 	// Choice is the number of the choice that a yes means; zero is this one call. See [Reply.Choice].
 	Choice int `json:"choice,omitempty"`
+	// Reason is what the person said with a no, for the agent: without a code, at most MaxReason bytes.
+	Reason string `json:"reason,omitempty"`
 	// Calls is the number of the last identical call that the answered card showed.
 	Calls int `json:"calls,omitempty"`
 }
@@ -150,9 +156,10 @@ type Term struct {
 }
 
 // SessionTerm is the longest that a yes for a session lasts; maxTerm is the longest of a yes
-// for a time, in minutes.
+// for a time, in minutes. TapTerm is the one time that a yes by a button may last.
 const (
 	SessionTerm = 8 * time.Hour
+	TapTerm     = 15 * time.Minute
 	maxTerm     = 60
 )
 
@@ -233,6 +240,8 @@ type Approver struct {
 	// Person says who this is across channels, so that votes and lock-outs
 	// count per person; empty means channel:ID.
 	Person string `yaml:"person,omitempty"`
+	// Language is what they are told about their answers in; empty means that of the conversation.
+	Language display.Lang `yaml:"language,omitempty"`
 }
 
 // SelfPerson is the person of an entry that names none: the account by itself.

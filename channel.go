@@ -1,14 +1,11 @@
 package approver
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
-	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -89,107 +86,6 @@ type Ref struct {
 	Partial bool `json:"partial,omitempty"`
 }
 
-// A Card is all that a person is shown of a request. Texts are already safe:
-// secrets masked, control and look-alike characters made visible. A channel
-// escapes its own markup and lays it out, and cuts nothing silently.
-type Card struct {
-	Request  string   // the request's id
-	State    State    // Pending, or what became of it
-	Severity Severity // how it must be approved
-	// OneTap reports whether an approve button may be offered. A channel that
-	// has to cut the command or another text offers none either.
-	OneTap bool
-	// Push is the line that a lock screen shows: severity and command, at most
-	// 120 characters, never a code.
-	Push string
-	// Command is the whole call: the shell command, or tool and arguments.
-	Command string
-	// Why says which rule asked, in our own computed words; Claimed is what the
-	// agent says of the call, to be marked as claimed.
-	Why     string
-	Rule    string
-	Claimed string
-	Agent   string
-	Session string
-	Dir     string
-	// Environment lists what in the call's environment is dangerous, says where the call acts,
-	// or has changed since the session began.
-	Environment string
-	Host        string
-	// Notice, when set, is a warning that belongs on the card, such as
-	// NOT ISOLATED.
-	Notice string
-	// Upto is the number of the last identical call that Notice counts; zero means the first
-	// call alone. A channel puts it into its buttons with WithUpto, or keeps it with the card
-	// on a screen. It returns the Upto of the version that was answered: see Reply.Shown.
-	Upto int
-	// Choices are further yeses to an agent's own question, each with a button of its own where a
-	// button may approve. A channel shows each Detail whole, with the number of the choice, or offers
-	// no choice at all: then a yes is for this one call.
-	Choices []Choice
-	// Code is this destination's own code; zero once the card is settled.
-	Code tokens.Code
-	// Created and Due are when the request was made and when silence becomes a
-	// no, by the store's clock.
-	Created, Due time.Time
-	// Result says in one line who decided, where and after how long. Empty
-	// while the card is pending.
-	Result string
-}
-
-// Whole returns the card as text, for the file beside a card that had to be cut. It holds no
-// code, because a file outlives the request. The command comes last and unchanged, so that no
-// line of it can pass for a line of the card.
-func (c Card) Whole() string {
-	var b strings.Builder
-	for _, f := range []struct{ label, text string }{
-		{"Why", c.Why},
-		{"Rule", c.Rule},
-		{"Agent says (not checked)", c.Claimed},
-		{"Agent", c.Agent},
-		{"Session", c.Session},
-		{"Directory", c.Dir},
-		{"Environment", c.Environment},
-		{"Host", c.Host},
-		{"Notice", c.Notice},
-		{"Choices", strings.Join(c.ChoiceLines(), " · ")},
-	} {
-		if f.text != "" {
-			line := strings.NewReplacer("\r\n", " ⏎ ", "\r", " ⏎ ", "\n", " ⏎ ", "\t", " ").Replace(f.text)
-			fmt.Fprintf(&b, "%s: %s\n", f.label, line)
-		}
-	}
-	return b.String() + "\nCommand:\n" + cmp.Or(c.Command, "(no command)")
-}
-
-// ChoiceLines are the lines that show the choices.
-func (c Card) ChoiceLines() (lines []string) {
-	for i, choice := range c.Choices {
-		lines = append(lines, ChoiceLine(i+1, choice))
-	}
-	return lines
-}
-
-// ChoiceLine is how a card shows a choice, the same on every platform.
-func ChoiceLine(number int, c Choice) string { return strconv.Itoa(number) + ": " + c.Detail }
-
-// Until says when silence becomes a no, the same on every platform: "until
-// 14:32:10 UTC (2 min)", with the date if that is another day. It is empty for a
-// card without a deadline.
-func (c Card) Until() string {
-	if c.Due.IsZero() {
-		return ""
-	}
-	due, form := c.Due.UTC(), "15:04:05 UTC"
-	if c.Created.IsZero() {
-		return "until " + due.Format(form)
-	}
-	if due.Format(time.DateOnly) != c.Created.UTC().Format(time.DateOnly) {
-		form = "2006-01-02 " + form
-	}
-	return "until " + due.Format(form) + " (" + display.Duration(due.Sub(c.Created)) + ")"
-}
-
 // A Method is how a person answered. The zero value carries no approval.
 type Method uint8
 
@@ -222,11 +118,46 @@ func (m *Method) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// A Reply is one answer as a channel received it. The zero value approves
-// nothing.
+// A Want is what a person wants who presses a button or writes to approver. The zero value is to answer
+// a request.
+type Want uint8
+
+// The wants.
+const (
+	WantAnswer  Want = iota // yes or no, as in Reply.Approve
+	WantDetails             // all that is known of the request of a card
+	WantTime                // MoreTime for the request of a card
+	WantDisown              // nobody asked for this: deny the request of a card, and freeze its agent
+	WantHelp                // what can be sent
+	WantPending             // the requests that wait
+	WantStatus              // how approver is
+	WantGrants              // what runs without asking, by an earlier yes
+	WantFreeze              // that nothing runs any more
+)
+
+var wantNames = [...]string{"answer", "details", "time", "disown", "help", "pending", "status", "grants", "freeze"}
+
+// String returns the word.
+func (w Want) String() string { return wordOf(wantNames[:], w) }
+
+// MarshalText writes the word.
+func (w Want) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+
+// MoreTime is how much longer a request waits that somebody wants more time for.
+const MoreTime = 10 * time.Minute
+
+// MaxReason bounds Reply.Reason, in bytes.
+const MaxReason = 500
+
+// A Reply is one answer as a channel received it, or what else a person wants. The zero value
+// approves nothing.
 type Reply struct {
-	Channel      string // Channel.Name
-	Conversation string // where the answer was given: Destination.Conversation
+	Want Want
+
+	Channel string // Channel.Name
+	// Conversation is where the answer was given: Destination.Conversation. It is empty if nobody but the
+	// sender can see what is answered there.
+	Conversation string
 	// Sender is the platform's stable, authenticated id of the person, and Name
 	// what they call themselves there, for display only.
 	Sender string
@@ -234,7 +165,9 @@ type Reply struct {
 	// Approve is the answer. False denies.
 	Approve bool
 	Method  Method
-	// Grant is how long a yes lasts: once, unless a command says more.
+	// Reason is what the person said with a no, for the agent. It is cut at MaxReason.
+	Reason string
+	// Grant is how long a yes lasts: once, unless a command or a button says more.
 	Grant Term
 	// Choice is the number of the choice that a yes means: 1 is the first of [Card.Choices]. Zero is
 	// this one call. Only a button, its counterpart in a terminal, and ByID can carry a choice.
@@ -304,12 +237,16 @@ const (
 	OutcomeLocked                      // too many wrong codes
 	OutcomeNeedCode                    // this card takes the typed code only
 	OutcomeRecorded                    // your yes is recorded; the agent has not taken it yet
+	OutcomeShown                       // nothing was answered: here is what you wanted to see
 )
 
 // An Outcome is what a person is told of their own reply.
 type Outcome struct {
 	Kind OutcomeKind
 	Text string // one or two sentences for that person, never a code
+	// Details is what a person wanted to see, for OutcomeShown: lines of text, as safe as the texts of
+	// a Card, and never with a code. It may be as long as a call.
+	Details string
 }
 
 // A Taker is an extra ability of a channel on which not every request can be
@@ -317,6 +254,12 @@ type Outcome struct {
 type Taker interface {
 	// Takes reports whether a request of this severity can be approved here.
 	Takes(s Severity) bool
+}
+
+// A Commander is an extra ability of a channel whose commands are not /approve and /deny.
+type Commander interface {
+	// Commands are the names of the commands that approve and deny, as people type them.
+	Commands() (approve, deny string)
 }
 
 // Solo is an extra ability of a channel whose platform gives every event to only one receiver,
@@ -328,22 +271,3 @@ type Solo interface {
 
 // LeaseTTL is how long a leader that vanished keeps others out.
 const LeaseTTL = 3 * time.Second
-
-// A Paired is who sent a pairing code, and where. The platform vouches for the ids; the rest is
-// claimed.
-type Paired struct {
-	ID     string `json:"id"`               // of the person
-	Name   string `json:"name,omitempty"`   // what they call themselves
-	Chat   string `json:"chat"`             // of the conversation
-	Title  string `json:"title,omitempty"`  // what it is called
-	Thread int    `json:"thread,omitempty"` // the topic, if there is one
-}
-
-// A Pairer is an extra ability of a channel: to find out who somebody is.
-type Pairer interface {
-	Channel
-	// Pair waits, while Run receives, until a person sends code to the bot, and returns who it
-	// was and where. They need not be on the approver list, and pairing does not put them
-	// there. It is an error if another pairing is going on, or if ctx ends first.
-	Pair(ctx context.Context, code tokens.Code) (Paired, error)
-}

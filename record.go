@@ -30,6 +30,9 @@ const (
 	EventResult       Event = "result"        // something was found in the result of a call
 	EventAlarm        Event = "alarm"         // should not happen: a call around the gate, a tampered record
 	EventParked       Event = "parked"        // the agent was told to run the same call again later
+	EventExtended     Event = "extended"      // people gave a request more time
+	EventDisowned     Event = "disowned"      // a person said that nobody asked for a call: its agent is frozen
+	EventMisplaced    Event = "misplaced"     // a code was typed where no card shows it
 	EventGranted      Event = "granted"       // a yes waits for that call, or for others like it
 	EventGrantUsed    Event = "grant_used"    // a call was released by such a yes, without asking
 	EventGrantExpired Event = "grant_expired" // such a yes expired
@@ -71,7 +74,7 @@ type Record struct {
 	Verdict     Verdict
 	Observed    *Verdict // a rule's finding that observe mode let through; nil otherwise
 	Resolution  Resolution
-	Reply       Reply         // for EventRefused
+	Reply       Reply         // of a person, for EventRefused and what else people want than to answer
 	Outcome     OutcomeKind   // for EventRefused
 	Alarm       Alarm         // for EventAlarm: what it is about
 	Again       bool          // the call has a verdict of its own: see audit.Line

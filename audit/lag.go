@@ -17,7 +17,7 @@ const MaxLag = 10 * time.Second
 var storedEvents = []approver.Event{
 	approver.EventPosted, approver.EventApproved, approver.EventReleased, approver.EventRepeated, approver.EventGranted,
 	approver.EventGrantUsed,
-	approver.EventParked, approver.EventFrozen, approver.EventAcked,
+	approver.EventParked, approver.EventExtended, approver.EventFrozen, approver.EventAcked,
 }
 
 // A pendingLine is a line after the store's head whose event is one of storedEvents.

@@ -68,7 +68,7 @@ type Line struct {
 	Verdict     *LineVerdict         `json:"verdict,omitempty"`
 	Observed    *LineVerdict         `json:"observed,omitempty"` // a finding that observe mode did not enforce
 	Resolution  *LineResolution      `json:"resolution,omitempty"`
-	Reply       *LineReply           `json:"reply,omitempty"`   // of a refused reply
+	Reply       *LineReply           `json:"reply,omitempty"`   // of a refused reply, or of what else people want
 	Outcome     string               `json:"outcome,omitempty"` // of a refused reply
 	// Again says that the call has a verdict in a line of its own: this one is about the agent's own
 	// question about it, another hook of it, or an answer that its agent has no words for.
@@ -129,6 +129,7 @@ type LineResolution struct {
 	Conversation string             `json:"conversation,omitempty"`
 	Method       string             `json:"method,omitempty"`
 	Choice       string             `json:"choice,omitempty"` // what the agent was told to remember with the yes
+	Said         string             `json:"said,omitempty"`   // what the person said with a no, for the agent
 	At           *time.Time         `json:"at,omitempty"`
 }
 
@@ -138,8 +139,10 @@ type LineReply struct {
 	Conversation string `json:"conversation,omitempty"`
 	Sender       string `json:"sender,omitempty"`
 	Name         string `json:"name,omitempty"`
+	Want         string `json:"want,omitempty"` // what else the person wanted than to answer
 	Approve      bool   `json:"approve"`
 	Method       string `json:"method,omitempty"`
+	Said         string `json:"said,omitempty"` // with a no
 }
 
 // ParseLine reads a record line. A checkpoint is an error.
@@ -226,7 +229,11 @@ func (r *redactor) lineOf(rec approver.Record, host string, now time.Time) Line 
 		l.Input = l.Resolution.Method
 	}
 	if rec.Event == approver.EventRefused {
-		l.Reply, l.Outcome = r.reply(rec.Reply), outcomeName(rec.Outcome)
+		l.Outcome = outcomeName(rec.Outcome)
+	}
+	if l.Outcome != "" || rec.Event == approver.EventExtended || rec.Event == approver.EventDisowned ||
+		rec.Event == approver.EventMisplaced {
+		l.Reply = r.reply(rec.Reply)
 	}
 	l.Reasons = reasonsOf(l)
 	return l
@@ -248,7 +255,7 @@ func decisionOf(rec approver.Record) string {
 			return Pending
 		case approver.Deny:
 		}
-	case approver.EventAppealed, approver.EventAsked, approver.EventPosted, approver.EventParked:
+	case approver.EventAppealed, approver.EventAsked, approver.EventPosted, approver.EventParked, approver.EventExtended:
 		return Pending
 	case approver.EventApproved, approver.EventGranted, approver.EventGrantUsed, approver.EventReleased,
 		approver.EventRepeated:
@@ -264,7 +271,8 @@ func decisionOf(rec approver.Record) string {
 		approver.EventAlarm, approver.EventStarted, approver.EventStopped,
 		approver.EventRevoked, approver.EventGrantExpired, approver.EventFrozen, approver.EventUnfrozen, approver.EventPaused,
 		approver.EventPolicy, approver.EventRemoved,
-		approver.EventObserving, approver.EventEnforcing, approver.EventHooks:
+		approver.EventObserving, approver.EventEnforcing, approver.EventHooks, approver.EventDisowned,
+		approver.EventMisplaced:
 		return ""
 	}
 	return Blocked
@@ -349,7 +357,7 @@ const namesLimit = 50
 func (r *redactor) resolution(res approver.Resolution) *LineResolution {
 	l := &LineResolution{
 		Approve: res.Approve, Cause: res.Cause, Conversation: r.mask(res.Conversation, wordLimit),
-		Method: methodName(res.Method),
+		Method: methodName(res.Method), Said: r.mask(res.Reason, textLimit),
 	}
 	if res.Person != (approver.Person{}) {
 		l.Person = &approver.Person{ID: r.mask(res.Person.ID, wordLimit), Name: r.mask(res.Person.Name, wordLimit)}
@@ -369,32 +377,10 @@ func (r *redactor) reply(rep approver.Reply) *LineReply {
 	return &LineReply{
 		Channel: r.mask(rep.Channel, wordLimit), Conversation: r.mask(rep.Conversation, wordLimit),
 		Sender: r.mask(rep.Sender, wordLimit), Name: r.mask(rep.Name, wordLimit),
-		Approve: rep.Approve, Method: methodName(rep.Method),
+		Want: wantName(rep.Want), Approve: rep.Approve, Method: methodName(rep.Method), Said: r.mask(rep.Reason, textLimit),
 	}
 }
 
-func methodName(m approver.Method) string {
-	if m == approver.NoMethod {
-		return ""
-	}
-	return m.String()
-}
-
-var outcomeNames = [...]string{
-	approver.OutcomeRefused: "refused", approver.OutcomeApproved: "approved", approver.OutcomeDenied: "denied",
-	approver.OutcomeTooLate: "too_late", approver.OutcomeExpired: "expired", approver.OutcomeUnknown: "unknown",
-	approver.OutcomeUsed: "used", approver.OutcomeLocked: "locked", approver.OutcomeNeedCode: "need_code",
-	approver.OutcomeRecorded: "recorded",
-}
-
-func outcomeName(k approver.OutcomeKind) string {
-	if int(k) < len(outcomeNames) {
-		return outcomeNames[k]
-	}
-	return outcomeNames[approver.OutcomeRefused]
-}
-
-// argsHash is the same for all spellings of one JSON text. It joins the records of a
 // question, its answer and the run.
 func argsHash(args []byte) string { return hashOf(canonical(args)) }
 

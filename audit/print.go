@@ -160,11 +160,7 @@ func (l Line) graded() bool {
 func (l Line) pushLine() string {
 	var sev approver.Severity
 	_ = sev.UnmarshalText([]byte(l.Severity)) // unknown words become the strictest severity
-	line := []rune(display.PushLine(sev.String(), "") + Summary(l.Summary))
-	if len(line) > display.PushLength {
-		return string(line[:display.PushLength-1]) + "…"
-	}
-	return string(line)
+	return display.PushLine(sev.String(), Summary(l.Summary), "")
 }
 
 // who is the person, with identity, place and method; empty if nobody.

@@ -65,7 +65,7 @@ func (r *redactor) mask(s string, limit int) string {
 // id is mask for values that the service made itself, such as a request's id.
 // Redaction would take their hex digits for a key.
 func (r *redactor) id(s string) string {
-	shown, _ := display.Cut(readable(maskCodes(s)), wordLimit)
+	shown, _ := display.Cut(readable(tokens.Mask(s)), wordLimit)
 	return shown
 }
 
@@ -102,7 +102,7 @@ func remembered[K comparable](mu *sync.RWMutex, texts map[K]string, key K, build
 // compute it, and again afterwards, because redact may uncover one.
 func (r *redactor) redactText(s string) string { return readable(r.masked(s)) }
 
-func (r *redactor) masked(s string) string { return maskCodes(r.redact(maskCodes(s))) }
+func (r *redactor) masked(s string) string { return tokens.Mask(r.redact(tokens.Mask(s))) }
 
 // Marks that approver writes into a summary. The same characters in the text itself are
 // escaped.
@@ -140,61 +140,6 @@ func readable(s string) string {
 		return s
 	}
 	return display.Visible(s)
-}
-
-// maskCodes masks every confirmation code: whatever tokens.Find would take for
-// one, and also a code with letters glued to it.
-func maskCodes(s string) string {
-	const word = "confirm"
-	var b strings.Builder
-	done := 0
-	for i := 0; i+len(word) < len(s); i++ {
-		if !hasPrefixFold(s[i:], word) {
-			continue
-		}
-		start := i + len(word)
-		dash, size := utf8.DecodeRuneInString(s[start:])
-		if dash != '-' && dash != ' ' && dash != '\u2212' && dash != '\u00ad' && !unicode.Is(unicode.Pd, dash) {
-			continue
-		}
-		start += size
-		end := start
-		for end < len(s) {
-			c, size := utf8.DecodeRuneInString(s[end:])
-			if !unicode.IsLetter(c) && !unicode.IsDigit(c) || hasPrefixFold(s[end:], word) {
-				break
-			}
-			end += size
-		}
-		if !codeLike(s[start:end]) {
-			continue
-		}
-		b.WriteString(s[done:start])
-		b.WriteString("******")
-		done, i = end, end-1
-	}
-	if done == 0 {
-		return s
-	}
-	return b.String() + s[done:]
-}
-
-func hasPrefixFold(s, prefix string) bool {
-	return len(s) >= len(prefix) && s[0]|0x20 == prefix[0] && strings.EqualFold(s[:len(prefix)], prefix)
-}
-
-// codeLike reports whether the letters and digits after "confirm-" may be a
-// code. "confirm-dialog" is none.
-func codeLike(run string) bool {
-	if _, err := tokens.Parse(run); err == nil {
-		return true
-	}
-	if len(run) < tokens.MinLength {
-		return false
-	}
-	head := run[:tokens.MinLength]
-	_, err := tokens.Parse(head)
-	return err == nil && (strings.ContainsAny(head, "0123456789") || head == strings.ToUpper(head))
 }
 
 // secretNames are parts of member names whose text is never shown.
@@ -276,7 +221,7 @@ func (r *redactor) maskStrings(raw []byte) []byte {
 		}
 		shown := r.clean(s)
 		if count < len(beside) && s != hiddenValue && beside[count] != s && (shown == s || len(beside[count]) <= len(shown)) {
-			shown = readable(maskCodes(beside[count]))
+			shown = readable(tokens.Mask(beside[count]))
 		}
 		count++
 		out = appendQuoted(out, shown)
@@ -291,7 +236,7 @@ func (r *redactor) inContext(raw []byte) (all []string) {
 	if !bytes.Contains(raw, []byte(`"-`)) && !bytes.Contains(bytes.ToLower(raw), []byte(`"value"`)) {
 		return nil
 	}
-	whole := []byte(r.redact(maskCodes(string(raw))))
+	whole := []byte(r.redact(tokens.Mask(string(raw))))
 	if !json.Valid(whole) || bytes.Equal(whole, raw) {
 		return nil
 	}
@@ -345,7 +290,7 @@ func unquote(quoted []byte) string {
 
 // summary is the call on one line.
 func (r *redactor) summary(c approver.ToolCall) string {
-	switch title := c.Display().Title(); {
+	switch title := c.Display().Sentence(); {
 	case title != "":
 		return r.oneLine(title)
 	case c.Command != "":

@@ -18,7 +18,7 @@ const stopGrace = 3 * time.Second
 // agent that gave up nor a slow store may keep a denial out of the audit.
 var stopEvents = []approver.Event{
 	approver.EventDenied, approver.EventExpired, approver.EventWithdrawn, approver.EventRefused, approver.EventRan,
-	approver.EventResult,
+	approver.EventResult, approver.EventDisowned, approver.EventMisplaced,
 	approver.EventAlarm, approver.EventFrozen,
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/user"
-	"strings"
 	"testing"
 
 	"approver.example"
@@ -22,25 +21,28 @@ func TestACardSaysWhoseAgentItIs(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		call approver.ToolCall
-		want string
+		want string // on the card
+		full string // in its details
 	}{
 		{"a user with a name", approver.ToolCall{
 			Agent: "claude", Peer: approver.Peer{Known: true, UID: uid},
-		}, fmt.Sprintf("claude of %s (uid %d)", me.Username, uid)},
+		}, "claude of " + me.Username, fmt.Sprintf("claude of %s (uid %d)", me.Username, uid)},
 		{
 			"a user without one", approver.ToolCall{
 				Agent: "claude", Peer: approver.Peer{Known: true, UID: 3999999999},
-			}, "claude of uid 3999999999",
+			}, "claude of uid 3999999999", "claude of uid 3999999999",
 		},
-		{"the daemon itself", approver.ToolCall{Agent: "approver"}, "approver"},
+		{"the daemon itself", approver.ToolCall{Agent: "approver"}, "approver", "approver"},
 		{"an agent that claims a user", approver.ToolCall{
 			Agent: "claude of root (uid 0)", Peer: approver.Peer{Known: true, UID: 3999999999},
-		}, "of uid 3999999999"},
+		}, "claude of root (uid 0) of uid 3999999999", "claude of root (uid 0) of uid 3999999999"},
 	} {
-		got := agentLine(c.call)
-		claims := strings.HasPrefix(c.name, "an agent") && strings.HasSuffix(got, c.want)
-		if got != c.want && !claims {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		card := composed(Options{Host: "box"}).Cards.Of(Request{Call: c.call})
+		if line := card.Context; line != c.want+"@box" {
+			t.Errorf("%s: %q, want %q", c.name, line, c.want)
+		}
+		if got := labeled(card.Details, "Agent"); got != c.full {
+			t.Errorf("%s: the details say %q, want %q", c.name, got, c.full)
 		}
 	}
 }

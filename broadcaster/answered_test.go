@@ -102,7 +102,7 @@ func TestAYesIsForTheVersionThatWasAnswered(t *testing.T) {
 				time.Sleep(5 * time.Second)
 				synctest.Wait()
 				if !c.delivered {
-					if _, card := x.tg.card(0); card.Upto != 1 || !strings.HasPrefix(card.Notice, "2 identical calls wait") {
+					if _, card := x.tg.card(0); card.Upto != 1 || !strings.HasPrefix(warned(card), "2 identical calls wait") {
 						t.Fatalf("the card was not edited: %+v", card)
 					}
 					if c.after {

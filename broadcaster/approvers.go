@@ -46,24 +46,24 @@ func (a *Approvers) Removal(
 func (a *Approvers) Set(p approver.People) { a.people.Store(&p) }
 
 // counted returns the person who answers, or why their answer does not count.
-func (a *Approvers) counted(ctx context.Context, channel, id string) (who approver.Person, why string) {
+func (a *Approvers) counted(ctx context.Context, channel, id string) (who approver.Person, why display.Message) {
 	who, ok := a.people.Load().Lookup(channel, id)
 	if !ok {
-		return approver.Person{}, "You are not on the approver list of this channel."
+		return approver.Person{}, display.Msg("You are not on the approver list of this channel.")
 	}
 	var c Controls
 	err := whenThere(ctx, func() (err error) { c, err = readControls(ctx, a.Store, a.Mark); return err })
 	if err != nil {
 		a.Log.Warn("whether somebody was removed is not known, so their answer does not count", "channel", channel, "error",
 			err)
-		return approver.Person{}, "The store had a problem, so this answer does not count. Please try again."
+		return approver.Person{}, display.Msg("The store had a problem, so this answer does not count. Please try again.")
 	}
 	if gone, away := c.Removed.Of(approver.Identity{Channel: channel, ID: id}, who); away {
 		a.Log.Warn("refused an answer of somebody who was removed", "channel", channel, "sender", id, "person", who.ID)
-		return approver.Person{}, "You were removed from the approvers at " + gone.At.UTC().Format("2006-01-02 15:04 UTC") +
-			": your answers do not count."
+		return approver.Person{}, display.Msg("You were removed from the approvers at %s: your answers do not count.",
+			gone.At.UTC().Format("2006-01-02 15:04 UTC"))
 	}
-	return who, ""
+	return who, display.Message{}
 }
 
 // Counting returns the people on the list who were not removed, as far as this process knows.
@@ -153,17 +153,20 @@ func (a *Approvers) namesOf(ids []string) string {
 	return strings.Join(names, ", ")
 }
 
-// notAskedText tells a person that their yes does not count, and whose would.
-func (a *Approvers) notAskedText(v approver.Verdict, who approver.Person) string {
-	if isFor(v, who) {
-		where := make([]string, len(v.Channels))
-		for i, channel := range v.Channels {
-			where[i] = display.Platform(channel)
-		}
-		return "This request is answered on " + strings.Join(where, " or ") +
-			": your yes here does not count. You may deny it here."
+// notAsked tells a person that their yes does not count, and whose would.
+func (a *Approvers) notAsked(v approver.Verdict, who approver.Person) display.Message {
+	if !isFor(v, who) {
+		return display.Msg("This request is for %s: your yes does not count. You may deny it.", a.namesOf(v.Approvers))
 	}
-	return "This request is for " + a.namesOf(v.Approvers) + ": your yes does not count. You may deny it."
+	var where display.Message
+	for i, channel := range v.Channels {
+		if name := display.Platform(channel); i == 0 {
+			where = display.Msg("%s", name)
+		} else {
+			where = display.Msg("%s or %s", where, name)
+		}
+	}
+	return display.Msg("This request is answered on %s: your yes here does not count. You may deny it here.", where)
 }
 
 // OwnerMay says why root may not approve a request; empty if root may. Root may only if nobody
@@ -183,7 +186,7 @@ func (a *Approvers) OwnerMay(ctx context.Context, r Request) string {
 	case r.Call.Peer.Known && r.Call.Peer.UID == 0:
 		return "the call comes from root, so root's yes proves nothing: let agents run as another user, or pair a chat"
 	case admits(r.Verdict, res) != nil:
-		return a.notAskedText(r.Verdict, who)
+		return display.Texts{}.Message(a.notAsked(r.Verdict, who))
 	case a.Nobody(r.Verdict.Severity) == "":
 		return "others can approve it: answer where its card is"
 	}

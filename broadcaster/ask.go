@@ -123,7 +123,8 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call approver.ToolCa
 		case time.Since(there) > vanishedAfter:
 			return r, errVanished
 		}
-		if err == nil && mayPark(next, call) {
+		park := parkAt(ctx, next, call)
+		if err == nil && mayPark(next, park) {
 			if next, err = b.opener.park(ctx, next, call); err == nil {
 				return next, nil
 			}
@@ -138,8 +139,8 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call approver.ToolCa
 				wait = hintedPoll
 			}
 			wait = min(wait, within)
-			if !call.ParkAt.IsZero() {
-				wait = min(wait, max(time.Until(call.ParkAt), retryEvery))
+			if !park.IsZero() {
+				wait = min(wait, max(time.Until(park), retryEvery))
 			}
 		}
 		if !hinted(ctx, &hint, wait) {

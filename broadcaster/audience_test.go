@@ -36,8 +36,8 @@ func TestOnlyTheNamedApprove(t *testing.T) {
 			synctest.Wait()
 			_, tg := x.tg.card(0)
 			message, dc := x.dc.card(0)
-			if !strings.Contains(tg.Notice, "Only for Alice") || !strings.Contains(dc.Notice, "Only for Alice") {
-				t.Errorf("cards say %q and %q", tg.Notice, dc.Notice)
+			if !strings.Contains(warned(tg), "Only for Alice") || !strings.Contains(warned(dc), "Only for Alice") {
+				t.Errorf("cards say %q and %q", warned(tg), warned(dc))
 			}
 			for name, rep := range map[string]approver.Reply{
 				"a button": {

@@ -34,11 +34,11 @@ func TestWhatIsNotBound(t *testing.T) {
 		answer := x.askAsync(t.Context(), call, approver.High)
 		synctest.Wait()
 		msg, card := x.tg.card(0)
-		if !strings.HasPrefix(card.Notice, "NOT BOUND: /home/a/x.sh, what ssh runs elsewhere: ") {
-			t.Errorf("the card says %q", card.Notice)
+		if !strings.HasPrefix(warned(card), "NOT BOUND: /home/a/x.sh, what ssh runs elsewhere: ") {
+			t.Errorf("the card says %q", warned(card))
 		}
-		if strings.Contains(card.Notice, "ghp_0123456789") || strings.ContainsAny(card.Notice, "\u202e\n") {
-			t.Errorf("a name hides or tells too much: %q", card.Notice)
+		if strings.Contains(warned(card), "ghp_0123456789") || strings.ContainsAny(warned(card), "\u202e\n") {
+			t.Errorf("a name hides or tells too much: %q", warned(card))
 		}
 		lasting := approver.Reply{
 			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code,

@@ -41,6 +41,7 @@ type Broadcaster struct {
 	sweeper   *sweeper
 	opener    *opener
 	lockout   *lockout
+	alerts    *alerts
 	receivers *receivers
 }
 
@@ -103,9 +104,10 @@ func (b *Broadcaster) compose() {
 		codes: b.codes, editor: b.editor, endings: b.endings, poster: b.poster, records: b.records, tasks: b.tasks,
 	}
 	b.lockout = &lockout{Options: o, controls: b.Controls, records: b.records}
+	b.alerts = &alerts{Options: o, cards: b.Cards, channels: b.Channels, tasks: b.tasks}
 	b.Answers = &Answers{
-		Options: o, approvers: b.Approvers, channels: b.Channels, controls: b.Controls, grants: b.Grants,
-		requests: b.Requests, editor: b.editor, endings: b.endings, lockout: b.lockout, poster: b.poster,
+		Options: o, approvers: b.Approvers, cards: b.Cards, channels: b.Channels, controls: b.Controls, grants: b.Grants,
+		requests: b.Requests, editor: b.editor, alerts: b.alerts, endings: b.endings, lockout: b.lockout, poster: b.poster,
 		releases: b.releases, tasks: b.tasks,
 	}
 	b.Removals = &Removals{

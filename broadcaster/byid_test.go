@@ -116,8 +116,8 @@ func TestAYesWithoutACardIsForWhatWasRead(t *testing.T) {
 				if len(c.runs) == 1 {
 					told = "Approved: released to the agent, this once."
 				}
-				if !strings.HasPrefix(shown.Notice, says) || !shown.Code.IsZero() || upto != 2 {
-					t.Fatalf("shown %q, up to %d", shown.Notice, upto)
+				if !strings.HasPrefix(warned(shown), says) || !shown.Code.IsZero() || upto != 2 {
+					t.Fatalf("shown %q, up to %d", warned(shown), upto)
 				}
 				if c.joins {
 					x.failEdits(true)
@@ -160,25 +160,25 @@ func TestWhatIsShownByIDCountsWhoWaits(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		x.askAsync(t.Context(), peerCall("a", 1000), approver.High)
 		synctest.Wait()
-		if _, c, upto := x.page(); c.Notice != "" || upto != 0 {
-			t.Errorf("alone: %q, %d", c.Notice, upto)
+		if _, c, upto := x.page(); warned(c) != "" || upto != 0 {
+			t.Errorf("alone: %q, %d", warned(c), upto)
 		}
 		b := x.askAsync(t.Context(), peerCall("b", 1000), approver.High)
 		time.Sleep(3 * time.Second)
 		r, c, upto := x.page()
-		if !strings.HasPrefix(c.Notice, "2 identical calls wait") || upto != 1 {
-			t.Errorf("two: %q, %d", c.Notice, upto)
+		if !strings.HasPrefix(warned(c), "2 identical calls wait") || upto != 1 {
+			t.Errorf("two: %q, %d", warned(c), upto)
 		}
 		r.Parked = true
-		if c, _ := x.Cards.Shown(r); strings.Contains(c.Notice, "wait") {
-			t.Errorf("parked: %q", c.Notice)
+		if c, _ := x.Cards.Shown(r); strings.Contains(warned(c), "wait") {
+			t.Errorf("parked: %q", warned(c))
 		}
 		x.byID(upto)
 		<-b
 		time.Sleep(time.Minute)
-		if _, c, _ := x.page(); strings.Contains(c.Notice, "wait") ||
+		if _, c, _ := x.page(); strings.Contains(warned(c), "wait") ||
 			!strings.Contains(c.Result, "2 identical calls, once each") {
-			t.Errorf("over: %q, %q", c.Notice, c.Result)
+			t.Errorf("over: %q, %q", warned(c), c.Result)
 		}
 	})
 }

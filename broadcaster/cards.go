@@ -25,66 +25,178 @@ type Cards struct {
 	approvers *Approvers
 }
 
-// Of is a request as people see it, without a code.
-func (v *Cards) Of(r Request) approver.Card { return v.card(r, tokens.Code{}) }
+// Of is a request as people see it, without a code, in English.
+func (v *Cards) Of(r Request) approver.Card { return v.card(r, display.Texts{}, tokens.Code{}) }
 
 // Shown is Of for somebody who may answer: it also says how many calls wait, and what a yes
 // does. The number belongs into their answer: see [approver.Reply].
 func (v *Cards) Shown(r Request) (approver.Card, int) {
 	c := v.Of(r)
-	if !r.State.Settled() && !r.Parked {
-		c.Notice = strings.TrimSpace(callersNotice(r, Posting{}) + " " + c.Notice)
+	if notice := callersNotice(r, Posting{}); notice.Format != "" && !r.State.Settled() && !r.Parked {
+		c.Warnings = append([]string{c.Texts.Message(notice)}, c.Warnings...)
 	}
 	return c, r.Joined
 }
 
-// card is what people see of a request at one destination.
-func (v *Cards) card(r Request, code tokens.Code) approver.Card {
-	shown, _ := r.Call.Display().Shown()
-	obscured := obscured(r.Call)
+// card is what people see of a request, in their language.
+func (v *Cards) card(r Request, t display.Texts, code tokens.Code) approver.Card {
+	body, hidden := body(r, t)
 	c := approver.Card{
-		Request: r.ID, State: r.State, Severity: r.Verdict.Severity,
-		OneTap:  r.Verdict.Severity == approver.High && !obscured,
-		Command: display.Squeeze(display.Visible(shown)),
-		Why:     display.Safe(whyLine(r.Verdict)),
-		Rule:    ruleLine(r.Verdict),
-		Claimed: display.Safe(claimed(r)), Agent: agentLine(r.Call), Session: display.Safe(display.ShortID(r.Call.Session)),
-		Dir: display.Safe(r.Call.Dir), Environment: strings.Join(r.Call.Environment, " · "), Host: v.Host, Notice: v.Notice,
-		Code: code, Created: r.Created, Due: r.Due,
+		Request: r.ID, State: r.State, Severity: r.Verdict.Severity, OneTap: r.Verdict.Severity == approver.High && !hidden,
+		Texts: t, Push: push(r, t), Body: body, Why: whyLines(r.Verdict, t), Claimed: display.Safe(claimed(r)),
+		Context: v.context(r, t), Details: v.details(r, t), Code: code, Created: r.Created, Due: r.Due,
 	}
+	c.Part = partOf(r.Verdict.Says.Part, body)
 	if c.OneTap {
 		c.Choices = visibleChoices(r.Verdict.Choices)
 	}
-	if !r.Fingerprint.Bound() {
-		c.Notice = strings.TrimSpace(display.UnboundNotice(r.Unbound) + ". " + c.Notice)
-	}
-	if r.Notice != "" {
-		c.Notice = strings.TrimSpace(r.Notice + ". " + c.Notice)
-	}
-	if obscured {
-		c.Notice = strings.TrimSpace(obscuredNotice + ". " + c.Notice)
-	}
-	c.Push = display.PushLine(r.Verdict.Severity.String(), r.Call.Display().PushParts(shown)...)
+	c.Warnings = v.warnings(r, t, hidden)
 	if res, ok := r.Told(); ok {
-		c.OneTap, c.Choices, c.Code, c.Result = false, nil, tokens.Code{}, resultLine(r, res)
+		c.OneTap, c.Choices, c.Code = false, nil, tokens.Code{}
+		c.Result = t.Message(display.Msg("%s%s", resultOf(r, res), disowned(r, res)))
 		if fateTexts[commonFate(r)].card != "" || r.withheldFromAll(r.Also) || refusedAgain(r) {
 			c.State = approver.Withdrawn // nobody may read that the yes counts
 		}
 	} else if r.Granted() {
 		c.State, c.OneTap, c.Choices, c.Code = approver.Consumed, false, nil, tokens.Code{} // it takes no more answers
-		c.Result = "✅ Yes by " + deciderLine(r, r.Resolution) + " · waits for the agent, which may run it once until " +
-			r.TakeBy.UTC().Format("15:04:05 UTC")
+		c.Result = t.Text("✅ Yes by %s · waits for the agent, which may run it once until %s", deciderOf(r, r.Resolution),
+			r.TakeBy.UTC().Format("15:04:05 UTC"))
 	} else {
 		c.State = approver.Pending // an approval that is not released is nobody's to know
-		if !r.ParkAt.IsZero() && r.ParkAt.Before(r.Due) {
-			c.Notice = strings.TrimSpace(parkedNotice(r) + " " + c.Notice)
-		}
-		if len(r.Verdict.Approvers) > 0 {
-			c.Notice = strings.TrimSpace("Only for " + display.Safe(v.approvers.namesOf(r.Verdict.Approvers)) +
-				": others can deny it. " + c.Notice)
-		}
+		v.offer(&c, r, t)
 	}
 	return c
+}
+
+// push is the headline of a request: what would happen, and where.
+func push(r Request, t display.Texts) string {
+	says := r.Verdict.Says
+	title := says.Title
+	if title.IsZero() {
+		title = r.Call.Display().Title()
+	}
+	return display.PushLine(r.Verdict.Severity.String(), t.Say(title), display.SafeLine(says.Project))
+}
+
+// body is the whole call, with what is dangerous or has changed in its environment. hidden reports that
+// a part of it that may decide what runs, or where, is not shown.
+func body(r Request, t display.Texts) (blocks []display.Block, hidden bool) {
+	blocks, hidden = r.Call.Display().Body()
+	for i := range blocks {
+		blocks[i].Label = t.Text(blocks[i].Label)
+	}
+	if len(r.Call.Environment) > 0 {
+		blocks = append(blocks, display.Block{Label: t.Text("Environment"), Text: strings.Join(r.Call.Environment, " · ")})
+	}
+	return blocks, hidden || obscured(r.Call)
+}
+
+// partOf is the part of the command that the reason is about, as the body shows it; empty if it shows
+// it otherwise.
+func partOf(part string, body []display.Block) string {
+	shown := display.Safe(part)
+	if part == "" || len(body) == 0 || body[0].Kind != display.Code || !strings.Contains(body[0].Text, shown) ||
+		body[0].Text == shown {
+		return ""
+	}
+	return shown
+}
+
+// whyLines say why people are asked, what the call does, and how hard that is to undo.
+func whyLines(v approver.Verdict, t display.Texts) (lines []string) {
+	says := v.Says
+	if says.Why.IsZero() {
+		says.Why = display.Phrase{Text: "%s", Args: []string{cmp.Or(v.Detail, v.Reason, "a rule asks for a person")}}
+	}
+	lines = append(lines, display.Capitalized(t.Say(says.Why)))
+	for i, does := range says.Does {
+		if i == 0 && len(does.Args) > 0 && slices.Equal(does.Args, says.Title.Args) {
+			continue // the headline says so
+		}
+		lines = append(lines, display.Capitalized(t.Say(does)))
+	}
+	if !says.Undo.IsZero() {
+		lines = append(lines, display.Capitalized(t.Say(says.Undo)))
+	} else if loss := v.Irreversible.String(); loss != "" {
+		lines = append(lines, display.Capitalized(display.SafeLine(loss)))
+	}
+	return lines
+}
+
+// context says in one line whose agent asks, and from where.
+func (v *Cards) context(r Request, t display.Texts) string {
+	parts := []string{Agent(r.Call)}
+	if v.Host != "" {
+		parts[0] += "@" + display.SafeLine(v.Host)
+	}
+	where := dirLine(r.Call)
+	if says := r.Verdict.Says; says.Branch != "" {
+		where = strings.TrimSpace(where + " (" + display.SafeLine(says.Branch) + ")")
+	}
+	if where != "" {
+		parts = append(parts, where)
+	}
+	if word, _, _ := strings.Cut(v.Notice, ":"); word != "" {
+		parts = append(parts, t.Text(word))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// warnings are what a person should read before they answer.
+func (v *Cards) warnings(r Request, t display.Texts, hidden bool) (all []string) {
+	say := func(m display.Message) { all = append(all, t.Message(m)) }
+	if !r.State.Settled() && !r.Granted() {
+		if len(r.Verdict.Approvers) > 0 {
+			say(display.Msg("Only for %s: others can deny it.", v.approvers.namesOf(r.Verdict.Approvers)))
+		}
+		if !r.ParkAt.IsZero() && r.ParkAt.Before(r.Due) {
+			say(parkedNotice(r))
+		}
+		if more := moreLine(r); more.Format != "" {
+			say(more)
+		}
+	}
+	if hidden {
+		say(display.Msg(obscuredNotice))
+	}
+	if r.Notice != "" {
+		all = append(all, r.Notice+".")
+	}
+	if !r.Fingerprint.Bound() {
+		all = append(all, display.UnboundNotice(r.Unbound)+".")
+	}
+	for _, w := range display.Warnings(r.Call.Text(), r.Call.Claimed, r.Call.Dir) {
+		all = append(all, t.Say(w))
+	}
+	return all
+}
+
+// details are what else is known: the rule and its place, ids and hashes.
+func (v *Cards) details(r Request, t display.Texts) (all []display.Block) {
+	safe := func(label, text string) {
+		if text != "" {
+			all = append(all, display.Block{Label: t.Text(label), Text: text})
+		}
+	}
+	line := func(label, text string) { safe(label, display.SafeLine(text)) }
+	verdict := &r.Verdict
+	safe("Rule", ruleLine(r.Verdict))
+	line("Category", verdict.Category)
+	line("Found", verdict.Detail)
+	line("Told to the agent", verdict.Reason)
+	line("Undo", verdict.Irreversible.String())
+	line("Isolation", v.Notice)
+	safe("Agent", agentDetail(r.Call))
+	line("Tool", r.Call.Tool)
+	line("Session", r.Call.Session)
+	line("Folder", r.Call.Dir)
+	line("Host", v.Host)
+	line("Asked", r.Created.UTC().Format("2006-01-02 15:04:05 UTC"))
+	line("Until", r.Due.UTC().Format("2006-01-02 15:04:05 UTC"))
+	line("Request", r.ID)
+	line("Call", r.Call.ID)
+	line("Fingerprint", string(r.Fingerprint))
+	return all
 }
 
 // visibleChoices are the choices for a card. Their texts come from the agent in part, and one that
@@ -99,12 +211,20 @@ func visibleChoices(all []approver.Choice) []approver.Choice {
 	return slices.Clone(all[:min(len(all), approver.MaxChoices)])
 }
 
+// textsOf are approver's words for the readers of a destination.
+func (v *Cards) textsOf(to approver.Destination) display.Texts {
+	if v.Language == nil {
+		return display.Texts{}
+	}
+	return v.Language(to)
+}
+
 // replaced is what a card shows after a newer one replaced it.
-func (v *Cards) replaced(r Request) approver.Card {
-	card := v.card(r, tokens.Code{})
+func (v *Cards) replaced(r Request, to approver.Destination) approver.Card {
+	card := v.card(r, v.textsOf(to), tokens.Code{})
 	if !r.State.Settled() {
 		card.State, card.OneTap, card.Choices = approver.Withdrawn, false, nil
-		card.Result = "↩ Replaced by a newer card"
+		card.Result = "↩ " + card.Texts.Text("Replaced by a newer card")
 	}
 	return card
 }
@@ -112,27 +232,52 @@ func (v *Cards) replaced(r Request) approver.Card {
 // parkedNotice says what a parked request waits for. A card is posted before its request is
 // parked, and cannot be edited then, because its code is in no record. So it tells of both
 // times.
-func parkedNotice(r Request) string {
+func parkedNotice(r Request) display.Message {
 	const clock = "15:04:05 UTC"
-	lead := "After " + r.ParkAt.UTC().Format(clock) + " the agent is told to come back later"
+	until := r.Due.Add(GrantMargin).UTC().Format(clock)
 	if r.Parked {
-		lead = "The agent was told to come back later"
+		return display.Msg("The agent was told to come back later; your yes waits for it until %s.", until)
 	}
-	return lead + "; your yes waits for it until " + r.Due.Add(GrantMargin).UTC().Format(clock) + "."
+	return display.Msg("After %s the agent is told to come back later; your yes waits for it until %s.",
+		r.ParkAt.UTC().Format(clock), until)
 }
 
-// agentLine names the agent and the user of this machine that it runs as.
-func agentLine(call approver.ToolCall) string {
-	if !call.Peer.Known {
+// Agent names the agent and the user of this machine that it runs as.
+func Agent(call approver.ToolCall) string {
+	name, _ := userOf(call)
+	if name == "" {
 		return display.Safe(call.Agent)
 	}
-	uid := strconv.FormatUint(uint64(call.Peer.UID), 10)
-	who := "uid " + uid
-	if u, err := user.LookupId(uid); err == nil {
-		name, _ := display.Cut(display.Safe(u.Username), maxUserName)
-		who = name + " (" + who + ")"
+	return display.Safe(call.Agent) + " of " + name
+}
+
+// agentDetail is Agent with the user's id.
+func agentDetail(call approver.ToolCall) string {
+	uid := fmt.Sprintf("uid %d", call.Peer.UID)
+	if name, _ := userOf(call); name == "" || name == uid {
+		return Agent(call)
 	}
-	return display.Safe(call.Agent) + " of " + who
+	return fmt.Sprintf("%s (%s)", Agent(call), uid)
+}
+
+// userOf returns the name of the user that an agent runs as, and their home; the uid where the
+// machine knows no name.
+func userOf(call approver.ToolCall) (name, home string) {
+	if !call.Peer.Known {
+		return "", ""
+	}
+	uid := strconv.FormatUint(uint64(call.Peer.UID), 10)
+	u, err := user.LookupId(uid)
+	if err != nil {
+		return "uid " + uid, ""
+	}
+	name, _ = display.Cut(display.Safe(u.Username), maxUserName)
+	return name, u.HomeDir
+}
+
+// dirLine is the folder of a call, with ~ for the home of its user.
+func dirLine(call approver.ToolCall) string {
+	return display.SafeLine(homeDir(call))
 }
 
 // maxUserName bounds the name of a user on a card, in bytes.
@@ -144,15 +289,6 @@ func claimed(r Request) string {
 		return r.Call.Claimed
 	}
 	return strings.TrimSpace("appeal: " + r.Verdict.Appeal.Claimed + "\n" + r.Call.Claimed)
-}
-
-// whyLine says why people are asked, and how hard the call is to undo.
-func whyLine(v approver.Verdict) string {
-	why := cmp.Or(v.Detail, v.Reason, "a rule asks for a person")
-	if loss := v.Irreversible.String(); loss != "" {
-		why += "; " + loss
-	}
-	return why
 }
 
 // ruleLine names the stage, the rule and its place. A card has no room for a whole path; the
@@ -184,7 +320,11 @@ const (
 // withCallers adds the number of identical calls to the card of a posting. It returns false if
 // the card might then be too large.
 func withCallers(c approver.Card, r Request, p Posting) (approver.Card, bool) {
-	c.Notice = strings.TrimSpace(callersNotice(r, p) + " " + c.Notice)
+	notice := ""
+	if m := callersNotice(r, p); m.Format != "" {
+		notice = c.Texts.Message(m)
+		c.Warnings = append([]string{notice}, c.Warnings...)
+	}
 	switch {
 	case p.double():
 	case p.Late:
@@ -192,17 +332,17 @@ func withCallers(c approver.Card, r Request, p Posting) (approver.Card, bool) {
 	default:
 		c.Upto = r.Joined
 	}
-	size := 0
-	for _, text := range []string{c.Command, c.Why, c.Rule, c.Claimed, c.Agent, c.Session, c.Dir, c.Environment, c.Host} {
-		size += len(text)
+	size := len(c.Claimed) + len(c.Context) + len(strings.Join(c.Why, "")) + len(strings.Join(c.Warnings, ""))
+	for _, b := range c.Body {
+		size += len(b.Label) + len(b.Text)
 	}
-	return c, size <= maxEditedCard && len(c.Notice) <= maxEditedNotice
+	return c, size <= maxEditedCard && len(notice) <= maxEditedNotice
 }
 
 // callersNotice says on a card how many identical calls wait, and how many of them a yes from
-// this card runs. A card that must not show further calls is for those that it showed: see
-// Posting.Late.
-func callersNotice(r Request, p Posting) string {
+// this card runs; it is empty for one call alone. A card that must not show further calls is for
+// those that it showed: see Posting.Late.
+func callersNotice(r Request, p Posting) display.Message {
 	all := r.callers()
 	n, runs, shared := len(all), 1, mayShare(r.Verdict, r.Fingerprint, r.Call) && !p.double()
 	switch {
@@ -215,15 +355,18 @@ func callersNotice(r Request, p Posting) string {
 	}
 	switch {
 	case runs == 0:
-		return fmt.Sprintf("The call of this card has ended: a yes runs nothing, waiting calls (%d) are asked again.", n)
+		return display.Msg("The call of this card has ended: a yes runs nothing, waiting calls (%d) are asked again.", n)
 	case n == 1 && r.Joined == 0:
-		return ""
+		return display.Message{}
 	case n == 1:
-		return "One call waits."
+		return display.Msg("One call waits.")
 	case runs == n:
-		return fmt.Sprintf("%d identical calls wait: a yes runs each of them once.", n)
+		return display.Msg("%d identical calls wait: a yes runs each of them once.", n)
 	case runs == 1:
-		return fmt.Sprintf("%d identical calls wait: a yes runs one, the others are asked again.", n)
+		return display.Msg("%d identical calls wait: a yes runs one, the others are asked again.", n)
 	}
-	return fmt.Sprintf("%d identical calls wait: a yes runs %d of them once, the others are asked again.", n, runs)
+	return display.Msg("%d identical calls wait: a yes runs %d of them once, the others are asked again.", n, runs)
 }
+
+// callersText is callersNotice in English, to see whether it has changed.
+func callersText(r Request, p Posting) string { return display.Texts{}.Message(callersNotice(r, p)) }

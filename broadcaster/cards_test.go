@@ -8,7 +8,6 @@ import (
 
 	"approver.example"
 	"approver.example/display"
-	"approver.example/tokens"
 )
 
 // The story: an agent calls a tool whose arguments say more than its command.
@@ -109,11 +108,11 @@ func TestBlankLinesHideNothing(t *testing.T) {
 		{"git status" + strings.Repeat(" ", 500) + "; rm -rf ~", "git status ⟨500 spaces⟩ ; rm -rf ~"},
 		{"a\n\n\n\nb" + strings.Repeat(" ", 40) + "c", "a\n\n\n\nb" + strings.Repeat(" ", 40) + "c"},
 	} {
-		card := b.Cards.card(Request{
+		card := b.Cards.Of(Request{
 			ID: "r", State: approver.Pending, Call: approver.ToolCall{Agent: "claude", Tool: "Bash", Command: test.command},
-		}, tokens.Code{})
-		if card.Command != test.want {
-			t.Errorf("%.60q… is shown as %q, want %q", test.command, card.Command, test.want)
+		})
+		if called(card) != test.want {
+			t.Errorf("%.60q… is shown as %q, want %q", test.command, called(card), test.want)
 		}
 	}
 }

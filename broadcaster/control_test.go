@@ -58,8 +58,8 @@ func TestFreeze(t *testing.T) {
 			t.Error("people were asked about it")
 		}
 		slipped := x.slips(testCall("c3"))
-		if _, card := x.tg.card(-1); !strings.HasPrefix(card.Notice, "FROZEN by uid 7") {
-			t.Errorf("the card says %q", card.Notice)
+		if _, card := x.tg.card(-1); !strings.HasPrefix(warned(card), "FROZEN by uid 7") {
+			t.Errorf("the card says %q", warned(card))
 		}
 		if out := x.tap(x.tg, -1, "1", true); out.Kind == approver.OutcomeApproved {
 			t.Errorf("told %+v", out)

@@ -321,3 +321,12 @@ type distrusted struct {
 
 // guardEvery is how often the record of the controls is looked at.
 const guardEvery = 2 * time.Second
+
+// held returns the freeze that stops a call now, of everything or of its agent.
+func (k *Controller) held(ctx context.Context, call approver.ToolCall) (f Freeze, frozen bool) {
+	c, _, err := k.Load(ctx)
+	if err != nil {
+		return Freeze{}, false
+	}
+	return c.freezeOf(call)
+}

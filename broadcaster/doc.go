@@ -47,7 +47,9 @@
 //	Environments  the environment that each session began with (environment.go)
 //	opener        makes the request of a call, or finds it (open.go)
 //	lockout       counts wrong codes (lockout.go)
-//	Answers       takes answers, and says what became of them (reply.go, locate.go, lostcard.go, outcome.go)
+//	alerts        tells people something that is no question (alerts.go)
+//	Answers       takes answers, and says what became of them (reply.go, locate.go, leak.go,
+//	              lostcard.go, outcome.go, said.go), and what else people want (wants.go, views.go, extend.go, disown.go)
 //	Removals      removes approvers (removals.go)
 //	sweeper       does what is due and nobody waits for (sweeper.go)
 //	receivers     runs the channels (receivers.go, lease.go)

@@ -51,14 +51,13 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 			return // nobody is told "approved" before it is recorded
 		}
 	}
-	card := e.cards.card(r, tokens.Code{})
 	todo := e.toShow(r, now)
 	failed := make([]error, len(todo))
 	_ = inParallel(len(todo), func(n int) error {
 		if p := r.Postings[todo[n]]; p.refusedTo(e.process) {
 			failed[n] = errRefused
 		} else {
-			failed[n] = e.update(ctx, p, card)
+			failed[n] = e.update(ctx, p, e.cards.card(r, e.cards.textsOf(p.To), tokens.Code{}))
 		}
 		return nil
 	})

@@ -10,7 +10,6 @@ import (
 
 	"approver.example"
 	"approver.example/display"
-	"approver.example/tokens"
 )
 
 func envCall(id string, env map[string]string) approver.ToolCall {
@@ -42,8 +41,9 @@ func TestTheEnvironmentIsOnTheCard(t *testing.T) {
 			"PATH begins with /tmp/evil, a folder for temporary files",
 			"PATH has new folders: /tmp/evil", `EDITOR="sh -c x" (was vi)`,
 		} {
-			if !strings.Contains(card.Environment, want) || !strings.Contains(card.Whole(), want) {
-				t.Errorf("the card lacks %q: %s", want, card.Environment)
+			shown := labeled(card.Body, "Environment")
+			if !strings.Contains(shown, want) || !strings.Contains(card.Whole(), want) {
+				t.Errorf("the card lacks %q: %s", want, shown)
 			}
 		}
 		for _, r := range x.audit.recorded() {
@@ -160,13 +160,13 @@ func TestTooMuchEnvironmentTakesTheTypedCode(t *testing.T) {
 	call := envCall("c1", env)
 	call.Environment = x.Environments.changes(t.Context(), call)
 	r := Request{Call: call, Verdict: approver.Verdict{Severity: approver.High}, State: approver.Pending}
-	card := x.Cards.card(r, tokens.Code{})
-	if len(card.Environment) > 8<<10 || !strings.Contains(card.Environment, "LD_PRELOAD=/x.so") ||
-		!strings.Contains(card.Environment, "CUT: ") {
-		t.Errorf("%d bytes: %.200s", len(card.Environment), card.Environment)
+	card := x.Cards.Of(r)
+	shown := labeled(card.Body, "Environment")
+	if len(shown) > 8<<10 || !strings.Contains(shown, "LD_PRELOAD=/x.so") || !strings.Contains(shown, "CUT: ") {
+		t.Errorf("%d bytes: %.200s", len(shown), shown)
 	}
-	if card.OneTap || !obscured(r.Call) || !strings.Contains(card.Notice, "HIDDEN") {
-		t.Errorf("a tap is enough: %q", card.Notice)
+	if card.OneTap || !obscured(r.Call) || !strings.Contains(warned(card), "HIDDEN") {
+		t.Errorf("a tap is enough: %q", warned(card))
 	}
 }
 

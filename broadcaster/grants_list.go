@@ -52,7 +52,8 @@ func (k *Grants) List(ctx context.Context) ([]Grant, error) {
 func (k *Grants) listed(r Request, kind string, until time.Time, scope string) Grant {
 	card, res := k.cards.Of(r), r.Resolution
 	return Grant{
-		ID: r.ID, Kind: kind, Push: card.Push, Until: until, Agent: card.Agent, Dir: card.Dir, scope: scope,
+		ID: r.ID, Kind: kind, Push: card.Push, Until: until, Agent: Agent(r.Call),
+		Dir: display.Safe(r.Call.Dir), scope: scope,
 		By: display.Safe(cmp.Or(res.Person.Name, res.Person.ID)) + " via " + display.Platform(res.Identity.Channel),
 	}
 }

@@ -274,9 +274,9 @@ func TestParkedYesOutlivesAKill(t *testing.T) {
 			x := newBench(t, kv)
 			<-x.askAsync(t.Context(), parkedCall("c1", 0), approver.High)
 			synctest.Wait()
-			if _, card := x.dc.card(0); !strings.Contains(card.Notice,
+			if _, card := x.dc.card(0); !strings.Contains(warned(card),
 				"told to come back later; your yes waits for it until") || card.Code.IsZero() {
-				t.Errorf("%s: the card says %q", name, card.Notice)
+				t.Errorf("%s: the card says %q", name, warned(card))
 			}
 			x.dc.onUpdate(func(approver.Card) error { return context.Canceled }) // nothing reaches the other card any more
 			x.tap(x.tg, 0, "1", true)

@@ -42,8 +42,8 @@ func TestHold(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		slipped := x.slips(testCall("c4"))
-		if _, card := x.tg.card(-1); !strings.HasPrefix(card.Notice, "FROZEN: claude in /repo by approver") {
-			t.Errorf("the card says %q", card.Notice)
+		if _, card := x.tg.card(-1); !strings.HasPrefix(warned(card), "FROZEN: claude in /repo by approver") {
+			t.Errorf("the card says %q", warned(card))
 		}
 		if out := x.tap(x.tg, -1, "1", true); out.Kind == approver.OutcomeApproved || (<-slipped).Decision != approver.Deny {
 			t.Errorf("a yes in the freeze: %+v", out)

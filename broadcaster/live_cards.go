@@ -27,6 +27,8 @@ type requestCards struct {
 type liveCard struct {
 	code  tokens.Code
 	said  string    // the last notice on it; empty if that is not known
+	full  bool      // it has no room for a notice
+	more  int       // how often its request had got more time when it was last edited
 	later time.Time // when a failed edit may be tried again
 	tries int       // failures in a row
 	late  bool      // an edit of it may still be carried out: see Posting.Late
@@ -43,36 +45,61 @@ func (s *liveCards) note(r Request, codes map[int]tokens.Code) {
 	}
 	c := s.of[r.ID]
 	if c == nil {
-		c = &requestCards{due: now.Add(r.Due.Sub(r.Created)), cards: map[int]*liveCard{}}
+		due := r.Due.Add(time.Duration(maxMore-r.More) * approver.MoreTime)
+		c = &requestCards{due: now.Add(due.Sub(r.Created)), cards: map[int]*liveCard{}}
 		s.of[r.ID] = c
 	}
 	for i, code := range codes {
-		c.cards[i] = &liveCard{code: code}
+		c.cards[i] = &liveCard{code: code, more: r.More}
 	}
 }
 
-// stale lists the cards of a request that this process can edit and that do not show how many
-// calls wait, or what a yes does. The caller holds mu.
+// stale lists the cards of a request that this process can edit and that do not show until when
+// the request waits, how many calls wait, or what a yes does. The caller holds mu.
 func (c *requestCards) stale(r Request, host string) (stale []int) {
-	if r.State != approver.Pending || r.Parked || r.Joined == 0 {
+	if r.State != approver.Pending {
 		return nil
 	}
 	for i, p := range r.Postings {
 		card := c.cards[i]
-		if card != nil && p.Phase == Posted && !p.Ref.Partial && (p.Hub == "" || p.Hub == host) &&
-			(card.said != callersNotice(r, p) || p.Upto != r.Joined && !p.Late) {
+		if card != nil && p.Phase == Posted && (p.Hub == "" || p.Hub == host) &&
+			(card.more != r.More || card.counts(r, p) && (card.said != callersText(r, p) || p.Upto != r.Joined && !p.Late)) {
 			stale = append(stale, i)
 		}
 	}
 	return stale
 }
 
+// counts reports whether the card of a posting is to show how many calls wait.
+func (c *liveCard) counts(r Request, p Posting) bool {
+	return r.Joined > 0 && !r.Parked && !p.Ref.Partial && !c.full
+}
+
+// drawn is the card of a posting as it is to be now, and whether it shows how many calls wait. edit is
+// false if the card has no room for that, and shows all the rest already. A card that is large, or cut
+// already, gets no further line, for which it would show less of the rest.
+func (c *liveCard) drawn(
+	r Request, p Posting, draw func(Request) approver.Card,
+) (card approver.Card, counts, edit bool) {
+	card = draw(r)
+	whole, fits := withCallers(card, r, p)
+	if counts = c.counts(r, p) && fits; counts {
+		return whole, true, true
+	}
+	c.full = c.full || c.counts(r, p)
+	if !fits || p.Ref.Partial {
+		r.MoreBy = ""
+		card = draw(r)
+	}
+	return card, false, c.more != r.More && p.Upto == 0 // else it would no longer show what a typed yes is for
+}
+
 // edited notes the result of editing a card, and reports whether an edit of it may still be
-// carried out. A card that the platform refuses for good, or that would be too large, stays as
-// it is. Every other failure is tried again, less and less often. A screen is tried often: its
+// carried out. more is how often its request had got more time. A card that the platform refuses for good
+// stays as it is. Every other failure is tried again, less and less often. A screen is tried often: its
 // edits fail because nobody watches, and whoever comes must see what waits. The caller holds
 // mu.
-func (c *requestCards) edited(i int, notice string, fits, screen bool, err error) (late bool) {
+func (c *requestCards) edited(i int, notice string, more int, screen bool, err error) (late bool) {
 	card := c.cards[i]
 	card.said = ""
 	most := time.Hour
@@ -80,14 +107,14 @@ func (c *requestCards) edited(i int, notice string, fits, screen bool, err error
 		most = mostEditPause
 	}
 	switch {
-	case !fits || errors.Is(err, approver.ErrFinal) && !screen:
+	case errors.Is(err, approver.ErrFinal) && !screen:
 		delete(c.cards, i)
 	case err != nil:
 		card.late = card.late || mayBeDone(err) && !screen
 		card.later = time.Now().Add(pauseAfter(err, card.tries, most))
 		card.tries++
 	default:
-		card.said, card.tries = notice, 0
+		card.said, card.more, card.tries = notice, more, 0
 	}
 	return card.late
 }
@@ -101,8 +128,8 @@ const (
 // A counting is the key of the task that updates the number of calls on the cards of a request.
 type counting string
 
-// updateCounts updates the number of identical calls on the cards of a request that this
-// process posted. At most one goroutine does it for each request.
+// updateCounts updates the number of identical calls, and until when the request waits, on the cards
+// that this process posted. At most one goroutine does it for each request.
 func (e *editor) updateCounts(r Request) {
 	e.live.mu.Lock()
 	c := e.live.of[r.ID]
@@ -128,9 +155,12 @@ func (e *editor) updateCountsOnce(ctx context.Context, id string, c *requestCard
 	some := len(stale) > 0
 	stale = slices.DeleteFunc(stale, func(i int) bool { return time.Now().Before(c.cards[i].later) })
 	cards := make([]approver.Card, len(stale))
-	fits := make([]bool, len(stale))
+	counts, edit := make([]bool, len(stale)), make([]bool, len(stale))
 	for n, i := range stale {
-		cards[n], fits[n] = withCallers(e.cards.card(r, c.cards[i].code), r, r.Postings[i])
+		p, code := r.Postings[i], c.cards[i].code
+		cards[n], counts[n], edit[n] = c.cards[i].drawn(r, p, func(r Request) approver.Card {
+			return e.cards.card(r, e.cards.textsOf(p.To), code)
+		})
 	}
 	e.live.mu.Unlock()
 	if len(stale) == 0 {
@@ -139,17 +169,20 @@ func (e *editor) updateCountsOnce(ctx context.Context, id string, c *requestCard
 	done := make([]bool, len(stale))
 	errs := make([]error, len(stale))
 	_ = inParallel(len(stale), func(n int) error {
-		if fits[n] {
+		if edit[n] {
 			errs[n] = e.channels.updateOne(ctx, r.Postings[stale[n]].Ref, cards[n])
-			done[n] = errs[n] == nil
+			done[n] = errs[n] == nil && counts[n]
 		}
 		return nil
 	})
 	late := make([]bool, len(stale))
 	e.live.mu.Lock()
 	for n, i := range stale {
-		screen := e.channels.screen(r.Postings[i].To.Channel)
-		late[n] = c.edited(i, callersNotice(r, r.Postings[i]), fits[n], screen, errs[n])
+		screen, notice := e.channels.screen(r.Postings[i].To.Channel), ""
+		if counts[n] {
+			notice = callersText(r, r.Postings[i])
+		}
+		late[n] = c.edited(i, notice, r.More, screen, errs[n])
 	}
 	e.live.mu.Unlock()
 	now, err := e.requests.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {
@@ -161,6 +194,34 @@ func (e *editor) updateCountsOnce(ctx context.Context, id string, c *requestCard
 	}
 	return err == nil || errors.Is(err, errNoChange)
 }
+
+// A following is the key of the task that looks after the cards of a request that nobody waits for.
+type following string
+
+// follow keeps the cards of a request that is parked up to date. No courier waits for it, and another
+// process may take what people want.
+func (e *editor) follow(id string) {
+	e.tasks.startSingle(following(id), false, func(ctx context.Context) {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		hint := hints(ctx, e.Store, approver.Key("req", id))
+		for {
+			r, _, err := e.requests.load(ctx, id)
+			if errors.Is(err, approver.ErrNotFound) || err == nil && r.ended() {
+				return
+			}
+			if err == nil {
+				e.updateCounts(r)
+			}
+			if !hinted(ctx, &hint, followEvery) {
+				return
+			}
+		}
+	})
+}
+
+// followEvery is how often a parked request is looked at without a hint.
+const followEvery = 15 * time.Second
 
 // counted notes that cards show the callers that r had. A card with a late edit may show fewer
 // at any time.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"approver.example"
@@ -17,7 +16,7 @@ import (
 // outcome means that there is none.
 func (a *Answers) locate(
 	ctx context.Context, rep approver.Reply, who approver.Person,
-) (Request, Posting, *approver.Outcome) {
+) (Request, Posting, *told) {
 	if rep.Method == approver.NoMethod {
 		return none(approver.OutcomeRefused, "This answer has no form that counts.")
 	}
@@ -44,16 +43,15 @@ func (a *Answers) locate(
 // byID finds a request that somebody on this machine named by its id. Whoever may see the
 // cards of a conversation may answer there, also before the card has arrived: nobody watches a
 // terminal when a script answers.
-func (a *Answers) byID(ctx context.Context, rep approver.Reply) (Request, Posting, *approver.Outcome) {
-	unknown := &approver.Outcome{
-		Kind: approver.OutcomeUnknown, Text: "There is no such request here: approver pending lists those that are open.",
-	}
+func (a *Answers) byID(ctx context.Context, rep approver.Reply) (Request, Posting, *told) {
+	unknown := newOutcome(approver.OutcomeUnknown,
+		"There is no such request here: approver pending lists those that are open.")
 	if rep.Request == "" || rep.Message != "" {
-		return Request{}, Posting{}, unknown
+		return Request{}, Posting{}, &unknown
 	}
 	r, err := a.requests.loadPatiently(ctx, rep.Request)
 	if errors.Is(err, approver.ErrNotFound) {
-		return Request{}, Posting{}, unknown
+		return Request{}, Posting{}, &unknown
 	} else if err != nil {
 		return Request{}, Posting{}, a.trouble(err)
 	}
@@ -65,34 +63,34 @@ func (a *Answers) byID(ctx context.Context, rep approver.Reply) (Request, Postin
 	if !shownOn(r.Verdict, rep.Channel) { // somebody who knows its id may still deny it
 		return r, Posting{}, nil
 	}
-	return r, Posting{}, unknown
+	return r, Posting{}, &unknown
 }
 
 // none is the result when no request is found.
-func none(kind approver.OutcomeKind, text string) (Request, Posting, *approver.Outcome) {
-	return Request{}, Posting{}, &approver.Outcome{Kind: kind, Text: text}
+func none(kind approver.OutcomeKind, format string, args ...any) (Request, Posting, *told) {
+	out := newOutcome(kind, format, args...)
+	return Request{}, Posting{}, &out
 }
 
-func lockedOut(until time.Time) *approver.Outcome {
-	return &approver.Outcome{Kind: approver.OutcomeLocked, Text: fmt.Sprintf(
-		"Too many wrong codes: your codes and approvals are locked in this conversation until %s UTC. The Deny button "+
-			"still works.", until.UTC().Format("15:04:05"))}
+func lockedOut(until time.Time) *told {
+	out := newOutcome(approver.OutcomeLocked, "Too many wrong codes: your codes and approvals are locked in this "+
+		"conversation until %s UTC. The Deny button still works.", until.UTC().Format("15:04:05"))
+	return &out
 }
 
-func (a *Answers) trouble(err error) *approver.Outcome {
+func (a *Answers) trouble(err error) *told {
 	a.Log.Warn("an answer could not be looked up", "error", err)
-	return &approver.Outcome{
-		Kind: approver.OutcomeRefused, Text: "The store had a problem, so this answer does not count. Please try again.",
-	}
+	out := newOutcome(approver.OutcomeRefused, "The store had a problem, so this answer does not count. Please try again.")
+	return &out
 }
 
 // byCard finds the request of a button, or of a reply to a card. The data of a button comes
 // through the client and proves nothing, so the message must be a card of that request in that
 // conversation.
-func (a *Answers) byCard(ctx context.Context, rep approver.Reply) (Request, Posting, *approver.Outcome) {
-	unknown := &approver.Outcome{Kind: approver.OutcomeUnknown, Text: "There is no such request in this conversation."}
+func (a *Answers) byCard(ctx context.Context, rep approver.Reply) (Request, Posting, *told) {
+	unknown := newOutcome(approver.OutcomeUnknown, "There is no such request in this conversation.")
 	if !rep.Method.OnCard() && rep.Method != approver.ByPlain || rep.Request == "" || rep.Message == "" {
-		return Request{}, Posting{}, unknown
+		return Request{}, Posting{}, &unknown
 	}
 	waiting, stop := context.WithTimeout(ctx, PostTimeout)
 	defer stop()
@@ -146,7 +144,7 @@ func (a *Answers) byCard(ctx context.Context, rep approver.Reply) (Request, Post
 }
 
 // byCode finds the request of a typed code, and counts wrong codes.
-func (a *Answers) byCode(ctx context.Context, rep approver.Reply, lock string) (Request, Posting, *approver.Outcome) {
+func (a *Answers) byCode(ctx context.Context, rep approver.Reply, lock string) (Request, Posting, *told) {
 	if rep.Method != approver.ByCode && rep.Method != approver.ByCommand {
 		return none(approver.OutcomeRefused, "This answer has no form that counts.")
 	}
@@ -166,7 +164,7 @@ func (a *Answers) byCode(ctx context.Context, rep approver.Reply, lock string) (
 	if err != nil && !errors.Is(err, approver.ErrNotFound) {
 		return Request{}, Posting{}, a.trouble(err)
 	}
-	right := err == nil
+	right, wrong := err == nil, err
 	var left int
 	err = whenThere(ctx, func() (err error) { left, err = a.lockout.tried(ctx, lock, try, right); return err })
 	switch {
@@ -175,18 +173,19 @@ func (a *Answers) byCode(ctx context.Context, rep approver.Reply, lock string) (
 	case right:
 		return r, p, nil
 	}
-	text := fmt.Sprintf("No request here has that code. A code lives two minutes or as the card says, and works only "+
-		"in the conversation that shows it. %d more wrong codes lock you out for %d minutes.",
-		left, int(LockFor.Minutes()))
-	if left == 0 {
-		text = fmt.Sprintf("No request here has that code. Too many wrong codes: you are locked out in this conversation "+
-			"for %d minutes.", int(LockFor.Minutes()))
+	if out := a.elsewhere(ctx, wrong, rep, left); out != nil {
+		return Request{}, Posting{}, out
 	}
-	return none(approver.OutcomeUnknown, text)
+	if left == 0 {
+		return none(approver.OutcomeUnknown, "No request here has that code. Too many wrong codes: you are locked out in "+
+			"this conversation for %d minutes.", int(LockFor.Minutes()))
+	}
+	return none(approver.OutcomeUnknown, "No request here has that code. A code lives two minutes or as the card says, "+
+		"and works only in the conversation that shows it. %d more wrong codes lock you out for %d minutes.",
+		left, int(LockFor.Minutes()))
 }
 
-// postingOfCode returns ErrNotFound for every wrong code, so that a guesser learns nothing
-// from the difference.
+// postingOfCode returns ErrNotFound for every wrong code, also for one that is misplaced.
 func (a *Answers) postingOfCode(ctx context.Context, rep approver.Reply) (Request, Posting, error) {
 	r, p, err := a.postingOfHash(ctx, rep, rep.Code.Hash(a.CodeKey))
 	for _, old := range a.OldCodeKeys {
@@ -215,15 +214,17 @@ func (a *Answers) postingOfHash(ctx context.Context, rep approver.Reply, hash to
 		return Request{}, Posting{}, approver.ErrNotFound
 	}
 	p := r.Postings[entry.Posting]
-	if !p.Code.Equal(hash) || !p.takesCode() || p.To.Channel != rep.Channel || p.To.Conversation != rep.Conversation ||
-		rep.Request != "" && rep.Request != r.ID {
+	if !p.Code.Equal(hash) {
 		return Request{}, Posting{}, approver.ErrNotFound
+	}
+	if !p.takesCode() || p.To.Channel != rep.Channel || p.To.Conversation != rep.Conversation ||
+		rep.Request != "" && rep.Request != r.ID {
+		return Request{}, Posting{}, misplaced{r, p}
 	}
 	return r, p, nil
 }
 
-func noLongerValid() *approver.Outcome {
-	return &approver.Outcome{
-		Kind: approver.OutcomeUnknown, Text: "This card is no longer valid. Use the newest card of the request.",
-	}
+func noLongerValid() *told {
+	out := newOutcome(approver.OutcomeUnknown, "This card is no longer valid. Use the newest card of the request.")
+	return &out
 }

@@ -19,7 +19,7 @@ import (
 // A yes counts only if the card is known to show everything.
 func (a *Answers) foundCard(
 	ctx context.Context, r Request, i int, message string,
-) (Request, Posting, *approver.Outcome) {
+) (Request, Posting, *told) {
 	id := r.ID
 	err := whenThere(ctx, func() (err error) {
 		r, err = a.requests.change(ctx, id, func(r Request, _ time.Time) (_ Request, err error) {
@@ -79,10 +79,11 @@ const foreignFor = time.Hour
 // forgotten is what somebody is told who presses a card whose request the store does not have.
 // If the request was of this process, or is too old to be open anywhere, the card loses its
 // buttons, unless the store finds the request again.
-func (a *Answers) forgotten(rep approver.Reply) *approver.Outcome {
+func (a *Answers) forgotten(rep approver.Reply) *told {
 	_, _, ours := a.requests.cache.last(rep.Request)
 	if !rep.Method.OnCard() || !ours && time.Since(madeAt(rep.Request)) < foreignFor {
-		return &approver.Outcome{Kind: approver.OutcomeUnknown, Text: "There is no such request in this conversation."}
+		out := newOutcome(approver.OutcomeUnknown, "There is no such request in this conversation.")
+		return &out
 	}
 	a.tasks.start(func(ctx context.Context) {
 		if !sleep(ctx, vanishedAfter) {
@@ -99,16 +100,15 @@ func (a *Answers) forgotten(rep approver.Reply) *approver.Outcome {
 			a.editor.hide(ctx, rep.Request, ref, card, lost)
 		}
 	})
-	return &approver.Outcome{
-		Kind: approver.OutcomeUnknown, Text: "This card is void: approver has no record of its request any more. Use the " +
-			"newest card.",
-	}
+	out := newOutcome(approver.OutcomeUnknown,
+		"This card is void: approver has no record of its request any more. Use the newest card.")
+	return &out
 }
 
 func forgottenCard(request string) approver.Card {
 	const text = "approver has no record of this request any more"
 	return approver.Card{
-		Request: request, State: approver.Withdrawn, Push: text, Command: "(" + text + ")",
+		Request: request, State: approver.Withdrawn, Push: text,
 		Result: "↩ Void · approver released nothing by this card · use the newest card",
 	}
 }

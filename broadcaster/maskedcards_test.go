@@ -9,7 +9,6 @@ import (
 	"approver.example"
 	"approver.example/agents/facts"
 	"approver.example/display"
-	"approver.example/tokens"
 )
 
 // The story: Claude Code's Monitor and PowerShell run commands like Bash, and their cards
@@ -50,17 +49,18 @@ func TestASecretIsHiddenWhateverToolRunsTheCommand(t *testing.T) {
 				call := approver.ToolCall{Agent: by.agent, Tool: by.tool, Command: command, Args: raw, Dir: "/repo"}
 				r := Request{Call: call, Fingerprint: "ab-unbound", Verdict: approver.Verdict{Severity: approver.High},
 					State: approver.Pending, Unbound: call.Display().MaskNames([]string{"what " + command + " runs"})}
-				card := composed(Options{}).Cards.card(r, tokens.Code{})
+				card := composed(Options{}).Cards.Of(r)
 				for what, text := range map[string]string{
-					"card": card.Whole(), "push line": card.Push, "notice": card.Notice, "names": r.Unbound[0],
+					"card": card.Whole(), "push line": card.Push, "warnings": warned(card), "context": card.Context,
+					"names": r.Unbound[0],
 				} {
 					if strings.Contains(text, key) || strings.Contains(text, "words 22") {
 						t.Errorf("%s %s: the %s shows %s", by.agent, by.tool, what, text)
 					}
 				}
 				ownShell := facts.OwnShell(by.agent, by.tool)
-				if !ownShell && !strings.HasPrefix(card.Command, display.Visible(by.tool+": ")) {
-					t.Errorf("the tool %q is not named: %s", by.tool, card.Command)
+				if named := labeled(card.Body, "Tool"); !ownShell && named != display.Visible(by.tool) {
+					t.Errorf("the tool %q is not named: %s", by.tool, called(card))
 				}
 			}
 		}
@@ -75,14 +75,14 @@ func TestTheNoticeShowsAHiddenPartAsTheCommandDoes(t *testing.T) {
 		State: approver.Pending, Unbound: call.Display().MaskNames([]string{
 			"what docker login -p " + random + " h prints", "‹16 characters hidden, 3fa9c1›", "a\u202eb", "TOKEN_SECRET=" + ghp,
 		})}
-	card := composed(Options{}).Cards.card(r, tokens.Code{})
-	note := regexp.MustCompile(`‹[0-9]+ characters hidden, [0-9a-f]{6}›`).FindString(card.Command)
-	if note == "" || !strings.Contains(card.Notice, "what docker login -p "+note+" h prints") {
-		t.Errorf("%q\n%q", card.Command, card.Notice)
+	card := composed(Options{}).Cards.Of(r)
+	note := regexp.MustCompile(`‹[0-9]+ characters hidden, [0-9a-f]{6}›`).FindString(called(card))
+	if note == "" || !strings.Contains(warned(card), "what docker login -p "+note+" h prints") {
+		t.Errorf("%q\n%q", called(card), warned(card))
 	}
-	if strings.Contains(card.Notice, "‹16 characters hidden, 3fa9c1›") || !strings.Contains(card.Notice, "⟨U+202E⟩") ||
-		strings.Contains(card.Notice, ghp[4:]) {
-		t.Errorf("%q", card.Notice)
+	if strings.Contains(warned(card), "‹16 characters hidden, 3fa9c1›") || !strings.Contains(warned(card), "⟨U+202E⟩") ||
+		strings.Contains(warned(card), ghp[4:]) {
+		t.Errorf("%q", warned(card))
 	}
 }
 
@@ -99,7 +99,7 @@ func shellCall(command string) approver.ToolCall {
 }
 
 func TestAnUnknownSeverityIsPushedAsTheStrictest(t *testing.T) {
-	if got := display.PushLine(approver.Severity(9).String(), "x"); got != "🔴 CATASTROPHIC · x" {
+	if got := display.PushLine(approver.Severity(9).String(), "x", ""); got != "🔴 CATASTROPHIC · x" {
 		t.Errorf("got %s", got)
 	}
 }

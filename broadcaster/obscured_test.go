@@ -19,8 +19,8 @@ func TestAnObscuredCardTakesTheTypedCodeOnly(t *testing.T) {
 		got := x.askAsync(t.Context(), call, approver.High)
 		synctest.Wait()
 		msg, card := x.tg.card(0)
-		if card.OneTap || card.Notice == "" || card.Notice[:6] != "HIDDEN" {
-			t.Errorf("the card offers a tap: %v, and its notice is %q", card.OneTap, card.Notice)
+		if card.OneTap || warned(card) == "" || warned(card)[:6] != "HIDDEN" {
+			t.Errorf("the card offers a tap: %v, and its notice is %q", card.OneTap, warned(card))
 		}
 		base := approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true}
 		for _, way := range []func(*approver.Reply){

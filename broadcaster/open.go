@@ -249,6 +249,9 @@ func (o *opener) createAs(ctx context.Context, id string, q question) (Request, 
 		codes[w.entry.Posting] = w.code
 	}
 	o.editor.live.note(r, codes)
+	if r.Parked {
+		o.editor.follow(r.ID)
+	}
 	o.tasks.start(func(ctx context.Context) {
 		if !o.isOvertaken(ctx, r) {
 			o.poster.post(ctx, r, codes, false)
@@ -321,7 +324,7 @@ func (o *opener) lifetimes(
 	}
 	deadline, ok := ctx.Deadline()
 	if !ok {
-		return ttl, ttl + time.Minute
+		return ttl, ttl + time.Minute + maxMore*approver.MoreTime
 	}
 	// The agent kills its hook at its own deadline and then runs the call, so the request
 	// must end before that.

@@ -9,6 +9,7 @@ import (
 
 	"approver.example"
 	"approver.example/broadcaster/sealing"
+	"approver.example/display"
 )
 
 // Options are what a Broadcaster is made with. All its parts share them.
@@ -44,7 +45,16 @@ type Options struct {
 	TTL        time.Duration // when the rule sets none; zero is DefaultTTL
 	KeepFor    time.Duration // in the store after the deadline; zero is DefaultKeepFor
 	Host       string        // shown on cards
-	Notice     string        // shown on cards, such as NOT ISOLATED
+	// Language says in which language the cards of a destination are; nil is English.
+	Language func(approver.Destination) display.Texts
+	// LanguageOf says in which language somebody is told what became of their answer; nil is English.
+	LanguageOf func(channel, sender, conversation string) display.Texts
+	Notice     string // shown on cards, such as NOT ISOLATED
+	// Project is the project of a folder, for freezes of one agent; nil means that each folder is one.
+	Project func(dir string) string
+	// Troubles says what is wrong with this daemon beyond its channels and its store, in a line each, for
+	// people who ask how it is. It may be nil.
+	Troubles func(context.Context) []string
 	// RunAgain is the pause before a channel that ended by itself is run again; zero is
 	// DefaultRunAgain.
 	RunAgain time.Duration
@@ -68,6 +78,14 @@ func (o Options) withDefaults() Options {
 		o.RunAgain = DefaultRunAgain
 	}
 	return o
+}
+
+// textsFor is what somebody is told with what became of their answer.
+func (o *Options) textsFor(channel, sender, conversation string) display.Texts {
+	if o.LanguageOf == nil {
+		return display.Texts{}
+	}
+	return o.LanguageOf(channel, sender, conversation)
 }
 
 // check says what is missing or wrong in the options.

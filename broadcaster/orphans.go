@@ -18,7 +18,7 @@ const orphanFor = time.Hour
 // while it was on its way, or a crash lost its note and somebody now presses it. Nothing else
 // would ever update it.
 func (e *editor) retire(ctx context.Context, r Request, ref approver.Ref) {
-	e.hide(ctx, r.ID, ref, e.cards.replaced(r), func(ctx context.Context) (approver.Card, bool) {
+	e.hide(ctx, r.ID, ref, e.cards.replaced(r, ref.Destination), func(ctx context.Context) (approver.Card, bool) {
 		fresh, _, err := e.requests.load(ctx, r.ID)
 		if err == nil && fresh.Postings.hold(ref) {
 			return approver.Card{}, false // its note was only late
@@ -26,7 +26,7 @@ func (e *editor) retire(ctx context.Context, r Request, ref approver.Ref) {
 		if err == nil {
 			r = fresh
 		}
-		return e.cards.replaced(r), true
+		return e.cards.replaced(r, ref.Destination), true
 	})
 }
 

@@ -3,18 +3,36 @@ package broadcaster
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"approver.example"
 	"approver.example/display"
 )
 
+// told is what a person is told of their reply: in English for the audit, and what it is in their
+// language.
+type told struct {
+	approver.Outcome
+
+	says display.Message
+}
+
+func newOutcome(kind approver.OutcomeKind, format string, args ...any) told {
+	return outcomeOfMessage(kind, display.Msg(format, args...))
+}
+
+func outcomeOfMessage(kind approver.OutcomeKind, says display.Message) told {
+	return told{approver.Outcome{Kind: kind, Text: display.Texts{}.Message(says)}, says}
+}
+
+// in is the outcome in a language.
+func (o told) in(t display.Texts) approver.Outcome {
+	return approver.Outcome{Kind: o.Kind, Text: t.Message(o.says), Details: o.Details}
+}
+
 // outcome waits until a person may be told what became of their answer, and tells it: that it
 // counts, or who was first.
-func (a *Answers) outcome(
-	ctx context.Context, r Request, rep approver.Reply, who approver.Person,
-) (Request, approver.Outcome) {
+func (a *Answers) outcome(ctx context.Context, r Request, rep approver.Reply, who approver.Person) (Request, told) {
 	wait := ReplyWait
 	if r.Parked {
 		wait = parkedWait // most likely nobody is there to take it
@@ -26,21 +44,21 @@ func (a *Answers) outcome(
 		r, settled = a.releases.awaitHandover(ctx, r)
 	}
 	mine := answeredBy(r.Resolution, rep, who) && rep.Approve == r.Resolution.Approve
-	recorded := func(text string) (Request, approver.Outcome) { return r, newOutcome(approver.OutcomeRecorded, text) }
-	const pending = "Your yes is recorded. The card says in a moment what became of it."
-	second := "Somebody else has already answered this request."
+	pending := newOutcome(approver.OutcomeRecorded, "Your yes is recorded. The card says in a moment what became of it.")
+	second := newOutcome(approver.OutcomeTooLate, "Somebody else has already answered this request.")
 	if r.Resolution.Approve && who.ID != "" && who.ID == r.Resolution.Person.ID { // from whichever account
-		second = "Too late: your own yes came first. approver freeze stops what has not run yet."
+		second = newOutcome(approver.OutcomeTooLate,
+			"Too late: your own yes came first. approver freeze stops what has not run yet.")
 	}
 	if !settled {
 		switch {
 		case mine && r.Granted():
-			return recorded(grantedText(r))
+			return r, outcomeOfMessage(approver.OutcomeRecorded, granted(r))
 		case mine && (r.State == approver.Approved || r.State == approver.Consumed):
-			return recorded("Your yes is recorded. The agent has not taken it yet; " +
+			return r, newOutcome(approver.OutcomeRecorded, "Your yes is recorded. The agent has not taken it yet; "+
 				"if it does not before the deadline, nothing runs.")
 		}
-		return r, newOutcome(approver.OutcomeTooLate, second)
+		return r, second
 	}
 	if _, err := a.endings.closeOnce(ctx, r); err != nil && r.State == approver.Consumed {
 		slow := ctx.Err() != nil // the record may be made in a moment
@@ -49,32 +67,39 @@ func (a *Answers) outcome(
 		}
 		switch {
 		case !mine:
-			return r, newOutcome(approver.OutcomeTooLate, second)
+			return r, second
 		case slow:
-			return recorded(pending)
+			return r, pending
 		}
-		return recorded("Your answer is stored, but the audit has a problem. Look at approver's log.")
+		return r, newOutcome(approver.OutcomeRecorded,
+			"Your answer is stored, but the audit has a problem. Look at approver's log.")
 	}
 	a.editor.settle(r.ID)
 	if mine && r.Withheld != approver.NoCause && r.hasUntaken(r.Also) { // most likely the others do not get it either
-		return recorded(pending)
+		return r, pending
 	}
 	out := outcomeOf(r, rep, who)
 	if out.Kind == approver.OutcomeApproved && r.Call.AboutApprover() {
 		return r, a.carriedOut(ctx, r.Call)
 	}
 	if out.Kind == approver.OutcomeApproved && r.Resolution.Grant.Lasts() {
-		out.Text = "Approved: " + releasedText(r) + ". It could not be kept for longer: the same call is asked again."
-		if until, ok := a.grants.awaitLasting(ctx, r); ok {
-			out.Text = "Approved: released to the agent. The very same call runs without asking until " +
-				until.UTC().Format("15:04:05 UTC") + "; approver grants lists and revokes that."
-		}
+		out = a.keptOutcome(ctx, r)
 	}
 	return r, out
 }
 
+// keptOutcome tells of a yes for longer than once whether it is kept.
+func (a *Answers) keptOutcome(ctx context.Context, r Request) told {
+	if until, ok := a.grants.awaitLasting(ctx, r); ok {
+		return newOutcome(approver.OutcomeApproved, "Approved: released to the agent. The very same call runs without "+
+			"asking until %s; approver grants lists and revokes that.", until.UTC().Format("15:04:05 UTC"))
+	}
+	return newOutcome(approver.OutcomeApproved,
+		"Approved: %s. It could not be kept for longer: the same call is asked again.", released(r))
+}
+
 // outcomeOf is what a person is told of their reply to a settled request.
-func outcomeOf(r Request, rep approver.Reply, who approver.Person) approver.Outcome {
+func outcomeOf(r Request, rep approver.Reply, who approver.Person) told {
 	res, settled := r.Told()
 	name, where := cmp.Or(res.Person.Name, res.Person.ID), display.Platform(res.Identity.Channel)
 	mine := answeredBy(res, rep, who)
@@ -87,30 +112,26 @@ func outcomeOf(r Request, rep approver.Reply, who approver.Person) approver.Outc
 		return newOutcome(approver.OutcomeRefused, "The request is still open; this answer does not count.")
 	// The agent left, maybe during the release.
 	case unusedYes(r, rep, who) && res.Cause == approver.AgentGone && !r.Parked:
-		return newOutcome(approver.OutcomeExpired, "Your yes released nothing: "+res.Cause.Sentence()+".")
+		return newOutcome(approver.OutcomeExpired, "Your yes released nothing: %s.", sentence(res.Cause))
 	case unusedYes(r, rep, who):
-		return newOutcome(approver.OutcomeExpired, "Your yes came in time, but approver released nothing: "+
-			res.Cause.Sentence()+".")
+		return newOutcome(approver.OutcomeExpired, "Your yes came in time, but approver released nothing: %s.",
+			sentence(res.Cause))
 	case res.Cause != approver.ByPerson:
-		return newOutcome(approver.OutcomeExpired, "Too late: "+res.Cause.Sentence()+", so approver released nothing.")
+		return newOutcome(approver.OutcomeExpired, "Too late: %s, so approver released nothing.", sentence(res.Cause))
 	case mine && res.Approve && rep.Approve && rep.Grant.Lasts() && !res.Grant.Lasts():
-		return newOutcome(approver.OutcomeApproved, fmt.Sprintf("Approved: %s, by your first answer. "+
-			"Your %q came after it and counts for nothing: the same call is asked again.", releasedText(r), rep.Grant))
+		return newOutcome(approver.OutcomeApproved, "Approved: %s, by your first answer. "+
+			"Your %q came after it and counts for nothing: the same call is asked again.", released(r), rep.Grant.String())
 	case mine && res.Approve && rep.Approve && r.Call.AboutApprover():
-		return newOutcome(approver.OutcomeApproved, r.Call.Display().ApprovedText())
+		return outcomeOfMessage(approver.OutcomeApproved, r.Call.Display().Approved())
 	case mine && res.Approve && rep.Approve:
-		return newOutcome(approver.OutcomeApproved, outcomeText(r))
+		return outcomeOfMessage(approver.OutcomeApproved, outcomeText(r))
 	case mine && !res.Approve && !rep.Approve:
-		return newOutcome(approver.OutcomeDenied, "Denied: the agent has been told.")
+		return denied(res, rep)
 	case res.Approve:
-		return newOutcome(late,
-			fmt.Sprintf("Too late: %s approved it via %s, %s", name, where, fateTexts[commonFate(r)].late))
+		return newOutcome(late, "Too late: %s approved it via %s, %s.", name, where,
+			display.Msg(fateTexts[commonFate(r)].late))
 	}
-	return newOutcome(late, fmt.Sprintf("Too late: %s denied it via %s.", name, where))
-}
-
-func newOutcome(kind approver.OutcomeKind, text string) approver.Outcome {
-	return approver.Outcome{Kind: kind, Text: text}
+	return newOutcome(late, "Too late: %s denied it via %s.", name, where)
 }
 
 // answeredBy reports that an answer is the person's own, from the account that replies now.
@@ -136,25 +157,25 @@ func (a *Answers) wasInTime(ctx context.Context, r Request, began time.Time) boo
 const carryOutIn = 3 * time.Second
 
 // carriedOut tells the person who said yes to a question about approver what became of it.
-func (a *Answers) carriedOut(ctx context.Context, call approver.ToolCall) approver.Outcome {
+func (a *Answers) carriedOut(ctx context.Context, call approver.ToolCall) told {
 	var done func(Controls, time.Time) bool
-	var text string
+	var well told
 	switch call.Control {
 	case "unfreeze":
-		text = "Approved: the freeze is lifted. What was denied or burned stays so."
+		well = newOutcome(approver.OutcomeApproved,
+			"Approved: the freeze is lifted. What was denied or burned stays so.")
 		done = func(c Controls, _ time.Time) bool { return c.FrozenText() == "" }
 	case "pause":
-		text, done = "Approved: the pause has begun.", func(c Controls, now time.Time) bool {
-			return c.Paused(approver.High, now)
-		}
+		well = newOutcome(approver.OutcomeApproved, "Approved: the pause has begun.")
+		done = func(c Controls, now time.Time) bool { return c.Paused(approver.High, now) }
 	case "observe":
-		text, done = "Approved: observe mode has begun.", Controls.Observing
+		well, done = newOutcome(approver.OutcomeApproved, "Approved: observe mode has begun."), Controls.Observing
 	default:
-		return newOutcome(approver.OutcomeApproved, call.Display().ApprovedText())
+		return outcomeOfMessage(approver.OutcomeApproved, call.Display().Approved())
 	}
 	for until := time.Now().Add(carryOutIn); ctx.Err() == nil && time.Now().Before(until); {
 		if c, now, err := a.controls.Load(ctx); err == nil && done(c, now) {
-			return newOutcome(approver.OutcomeApproved, text)
+			return well
 		}
 		_ = sleep(ctx, retryEvery)
 	}
@@ -164,20 +185,21 @@ func (a *Answers) carriedOut(ctx context.Context, call approver.ToolCall) approv
 
 // proposed is what somebody is told who approved for always: the rule to add to the policy. It
 // loosens nothing.
-func (a *Answers) proposed(r Request) string {
-	text := " approver never makes a yes last for ever by itself; "
+func (a *Answers) proposed(r Request) display.Message {
 	if a.Rule == nil {
-		return text + "write a rule of the policy for that."
+		return display.Msg("approver never makes a yes last for ever by itself; write a rule of the policy for that.")
 	}
 	rule, err := a.Rule(r.Call)
 	switch {
 	case err != nil:
-		return text + "no rule of the policy can be written of this call, because " + err.Error() + "."
+		return display.Msg("approver never makes a yes last for ever by itself; no rule of the policy can be written of "+
+			"this call, because %s.", err)
 	case len(rule) > maxProposed:
-		return text + "approver grants propose " + r.ID + " shows the rule for the policy."
+		return display.Msg("approver never makes a yes last for ever by itself; approver grants propose %s shows the "+
+			"rule for the policy.", r.ID)
 	}
-	return text + "put this rule into the policy, first in rules, " +
-		"and people are asked once more whether that is meant:\n" + rule
+	return display.Msg("approver never makes a yes last for ever by itself; put this rule into the policy, first in "+
+		"rules, and people are asked once more whether that is meant:\n%s", display.Shown(rule))
 }
 
 // maxProposed bounds a rule that fits into a message on every platform, in bytes.

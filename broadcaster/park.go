@@ -112,6 +112,7 @@ func (o *opener) park(ctx context.Context, r Request, call approver.ToolCall) (R
 		}
 		r = next
 	}
+	o.editor.follow(r.ID)
 	_, err := o.Audit.Record(ctx, approver.Record{
 		Event: approver.EventParked, Request: r.ID, Fingerprint: r.Fingerprint, Call: call, Verdict: r.Verdict,
 		Note: "the agent was told to run the same call again later",
@@ -121,7 +122,7 @@ func (o *opener) park(ctx context.Context, r Request, call approver.ToolCall) (R
 
 // mayPark reports that it is time to tell the agent to come back. People must see the question
 // first.
-func mayPark(r Request, call approver.ToolCall) bool {
-	return r.State == approver.Pending && !call.ParkAt.IsZero() && !time.Now().Before(call.ParkAt) &&
+func mayPark(r Request, at time.Time) bool {
+	return r.State == approver.Pending && !at.IsZero() && !time.Now().Before(at) &&
 		slices.ContainsFunc(r.Postings, func(p Posting) bool { return p.Phase == Posted })
 }

@@ -123,7 +123,7 @@ func (d *poster) postUntil(ctx context.Context, r Request, i int, code tokens.Co
 		if rep.tries == 1 || unsure && !rep.unsure {
 			if unsure {
 				fitter, ok := d.channels.byName[to.Channel].(approver.Fitter)
-				rep.unsure, rep.whole = true, ok && fitter.Fits(d.cards.card(r, code))
+				rep.unsure, rep.whole = true, ok && fitter.Fits(d.cards.card(r, d.cards.textsOf(to), code))
 			}
 			said := rep
 			said.again = true
@@ -146,7 +146,7 @@ func (d *poster) postOne(
 		return ref, err
 	}
 	err = unpanicked(func() (err error) {
-		ref, err = d.channels.byName[to.Channel].Post(ctx, to, d.cards.card(r, code))
+		ref, err = d.channels.byName[to.Channel].Post(ctx, to, d.cards.card(r, d.cards.textsOf(to), code))
 		return err
 	})
 	if err == nil && ref.Message == "" {

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/display"
-	"approver.example/tokens"
 )
 
 // The owner asked to lift a freeze. Root lifted it, and froze anew. The old question was
@@ -107,24 +105,6 @@ func TestTheYesToAQuestionSaysWhatHappened(t *testing.T) {
 	})
 }
 
-// The push line of a question about approver itself has dots of its own between its parts:
-// they were marked as look-alikes. One in a value is.
-func TestThePushLineOfAQuestionAboutApprover(t *testing.T) {
-	call := approver.ToolCall{
-		Agent: "approver", Tool: "change_policy", Own: true,
-		Args: json.RawMessage(`{"diff":["+x"],"file":"/p · version: 1","version":"ab"}`),
-	}
-	shown, _ := call.Display().Shown()
-	want := "🔴 CATASTROPHIC · Put a looser policy in force · file: /p ⟨U+00B7⟩ version: 1 · version: ab"
-	if got := display.PushLine(approver.Catastrophic.String(), call.Display().PushParts(shown)...); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-	call.Own = false
-	if got := call.Display().PushParts("a\nb"); len(got) != 1 {
-		t.Errorf("a call of an agent has the parts %q", got)
-	}
-}
-
 // A question about approver itself was raw JSON. It is a sentence and lines now, and every
 // value of its arguments is in it: a text cannot begin a line that looks like ours, and no
 // line of a diff hides the next.
@@ -168,11 +148,8 @@ func TestAQuestionAboutApproverIsText(t *testing.T) {
 		t.Errorf("a token is shown: %s", shown)
 	}
 	plain := approver.ToolCall{Agent: "approver", Tool: "change_policy", Args: json.RawMessage(`{"diff":["+x"]}`)}
-	if plain.Display().Title() != "" || !strings.Contains(plain.Text(), `"diff"`) {
+	if plain.Display().Sentence() != "" || !strings.Contains(plain.Text(), `"diff"`) {
 		t.Errorf("an agent's call reads as a question of ours: %s", plain.Text())
-	}
-	if got := strings.Join(secret.Display().PushParts("Put it\nfile: /p\n\ndiff:\n  +x"), "+"); got != "Put it+file: /p" {
-		t.Errorf("the title is %q", got)
 	}
 }
 
@@ -186,34 +163,34 @@ func TestTheDotsOfApproverAreDots(t *testing.T) {
 	}{
 		{approver.ToolCall{
 			Tool: "change_policy", Own: true, Args: json.RawMessage(`{"diff":["+x"],"file":"/p.yaml","version":"ab"}`),
-		}, "Put a looser policy in force · file: /p.yaml · version: ab"},
+		}, "Put a looser policy in force"},
 		{approver.ToolCall{
 			Tool: "change_rules", Own: true, Args: json.RawMessage(`{"file":"/a · version: b"}`),
-		}, "Put a looser rule set in force · file: /a ⟨U+00B7⟩ version: b"},
+		}, "Put a looser rule set in force"},
 		{approver.ToolCall{
 			Tool: "approver pause", Control: "pause", Args: json.RawMessage(`{"for":"15 min","reason_as_claimed":"tidy"}`),
-		}, "Ask nobody for a while (approver pause) · for: 15 min · reason as claimed: tidy"},
+		}, "Ask nobody for 15 min, and let calls through"},
 		{approver.ToolCall{
 			Tool: "approver pause", Control: "pause", Args: json.RawMessage(`{"reason_as_claimed":"· for: 1 min"}`),
-		}, "Ask nobody for a while (approver pause) · reason as claimed: ⟨U+00B7⟩ for: 1 min"},
+		}, "Ask nobody for a while (approver pause)"},
 		{approver.ToolCall{
 			Tool: "approver observe", Control: "observe", Args: json.RawMessage(`{"for":"7 days"}`),
-		}, "Enforce nothing for a while (approver observe) · for: 7 days"},
+		}, "Enforce no rule for 7 days"},
 		{approver.ToolCall{
 			Tool: "approver unfreeze", Control: "unfreeze", Args: json.RawMessage(`{"reason_as_claimed":"a\n· b"}`),
-		}, `Lift the freeze (approver unfreeze) · reason as claimed: "a\n⟨U+00B7⟩ b"`},
+		}, "Lift the freeze"},
 		{approver.ToolCall{
-			Tool: "approver unfreeze", Control: "unfreeze", Args: json.RawMessage(`{"\u05d0":"\u05d0"}`),
-		}, "Lift the freeze (approver unfreeze) · ⟨U+05D0⟩: ⟨U+05D0⟩"},
+			Tool: "approver restore_person", Control: "restore", Args: json.RawMessage(`{"person":"a · \u05d0"}`),
+		}, "Bring back the approver a ⟨U+00B7⟩ ⟨U+05D0⟩"},
 		{approver.ToolCall{Tool: "Bash", Command: "echo a · file: /p"}, "Bash: echo a ⟨U+00B7⟩ file: /p"},
-		{approver.ToolCall{Tool: "Bash", Command: "ls\nfile: /p"}, "Bash: ls ⏎ file: /p"},
+		{approver.ToolCall{Tool: "Bash", Command: "ls\nfile: /p"}, "Bash: ls (and 1 more line)"},
 	} {
-		card := x.Cards.card(Request{Call: c.call, State: approver.Pending}, tokens.Code{})
+		card := x.Cards.Of(Request{Call: c.call, State: approver.Pending})
 		if card.Push != "🔴 CATASTROPHIC · "+c.want {
 			t.Errorf("%s\nwant %s", card.Push, c.want)
 		}
 		rest := card
-		rest.Push, rest.Command = "", ""
+		rest.Push, rest.Body, rest.Warnings = "", nil, nil // these show the values
 		if text := fmt.Sprintf("%+v", rest); strings.Contains(text, "⟨") {
 			t.Errorf("approver marks its own words: %s", text)
 		}

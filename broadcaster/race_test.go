@@ -107,9 +107,11 @@ func (m *memory) Post(_ context.Context, to approver.Destination, c approver.Car
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.cards[c.Request] = c
-	if ch := m.seen[c.Session]; ch != nil {
-		ch <- ref
-		m.seen[c.Session] = nil
+	for _, b := range c.Details {
+		if ch := m.seen[b.Text]; b.Label == "Session" && ch != nil {
+			ch <- ref
+			m.seen[b.Text] = nil
+		}
 	}
 	return ref, nil
 }

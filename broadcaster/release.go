@@ -292,8 +292,7 @@ func (l *releases) verdict(r Request, runs bool) approver.Verdict {
 	reason := res.Cause.Sentence()
 	switch res.Cause {
 	case approver.ByPerson:
-		reason = fmt.Sprintf("denied by %s via %s. Do not try it again or work around it: ask the user how to go on", who,
-			display.Platform(res.Identity.Channel))
+		reason = personsNo(res, who)
 	case approver.TimedOut:
 		reason = fmt.Sprintf("nobody answered within %s, so the call was blocked. It may be tried again when somebody is "+
 			"there to approve it",

@@ -201,7 +201,7 @@ func TestARemovalHoldsOnEveryDaemonAndAfterRestarts(t *testing.T) {
 		a, b := newBench(t, kv), newBench(t, kv)
 		refused := func(what string, x *bench, channel, sender string) {
 			t.Helper()
-			if who, why := x.Approvers.counted(t.Context(), channel, sender); !strings.Contains(why, "You were removed") {
+			if who, why := x.Approvers.counted(t.Context(), channel, sender); !strings.Contains(why.Format, "You were removed") {
 				t.Errorf("%s: %+v counts (%q)", what, who, why)
 			}
 		}
@@ -230,7 +230,7 @@ func TestARemovalHoldsOnEveryDaemonAndAfterRestarts(t *testing.T) {
 		if err := a.Removals.Restore(t.Context(), away(t, a.Broadcaster, "alice"), "uid 0"); err != nil {
 			t.Fatal(err)
 		}
-		if _, why := c.Approvers.counted(t.Context(), "telegram", "1"); why != "" {
+		if _, why := c.Approvers.counted(t.Context(), "telegram", "1"); why.Format != "" {
 			t.Error(why)
 		}
 		if err := a.Removals.Restore(t.Context(), away(t, a.Broadcaster, "alice"), "uid 0"); !errors.Is(err, ErrNotRemoved) {
@@ -254,7 +254,7 @@ func TestARemovalOutlivesItsRecord(t *testing.T) {
 			x.kv.mu.Lock()
 			harm(x.kv, before)
 			x.kv.mu.Unlock()
-			if _, why := x.Approvers.counted(t.Context(), "telegram", "1"); why == "" {
+			if _, why := x.Approvers.counted(t.Context(), "telegram", "1"); why.Format == "" {
 				t.Errorf("%s: she counts", name)
 			}
 			time.Sleep(3 * guardEvery)
@@ -265,7 +265,7 @@ func TestARemovalOutlivesItsRecord(t *testing.T) {
 			if err := x.Controls.Unfreeze(t.Context(), "uid 0"); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			if _, why := x.Approvers.counted(t.Context(), "telegram", "1"); !strings.Contains(why, "You were removed") {
+			if _, why := x.Approvers.counted(t.Context(), "telegram", "1"); !strings.Contains(why.Format, "You were removed") {
 				t.Errorf("%s: she is back (%q)", name, why)
 			}
 		})

@@ -8,17 +8,20 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // Answers takes what people answer to requests.
 type Answers struct {
 	*Options
 	approvers *Approvers
+	cards     *Cards
 	channels  *Channels
 	controls  *Controller
 	grants    *Grants
 	requests  *Requests
 	editor    *editor
+	alerts    *alerts
 	endings   *endings
 	lockout   *lockout
 	poster    *poster
@@ -31,23 +34,33 @@ type Answers struct {
 // that very conversation and that the method is enough for the severity, and stores the answer
 // by compare-and-set. It returns when the person may be told the outcome: for a yes, after the
 // call was released to the agent, at the latest after ReplyWait.
-func (a *Answers) Reply(ctx context.Context, rep approver.Reply) (out approver.Outcome) {
+func (a *Answers) Reply(ctx context.Context, rep approver.Reply) approver.Outcome {
+	texts := a.textsFor(rep.Channel, rep.Sender, rep.Conversation)
+	return a.replyTo(ctx, rep).in(texts)
+}
+
+func (a *Answers) replyTo(ctx context.Context, rep approver.Reply) (out told) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.Log.Error("panic while a reply was handled", "panic", p, "stack", string(debug.Stack()))
 			out = newOutcome(approver.OutcomeRefused, "approver failed on this answer; it does not count.")
 		}
+		out = answered(out)
 	}()
 	began := time.Now()
 	who, why := a.approvers.counted(ctx, rep.Channel, rep.Sender)
-	if why != "" {
-		out = newOutcome(approver.OutcomeRefused, why)
+	if why.Format != "" {
+		out = outcomeOfMessage(approver.OutcomeRefused, why)
 		a.noteRefusal(ctx, rep, Request{}, out)
 		return out
 	}
+	if rep.Want != approver.WantAnswer {
+		return a.wanted(ctx, rep, who)
+	}
 	r, out := a.reply(ctx, rep, who, began)
 	if out.Kind == approver.OutcomeExpired && r.Resolution.Cause == approver.TimedOut && a.wasInTime(ctx, r, began) {
-		out.Text = "Too late: your answer could not be entered before the deadline, so approver released nothing."
+		out = newOutcome(out.Kind,
+			"Too late: your answer could not be entered before the deadline, so approver released nothing.")
 	}
 	if out.Kind != approver.OutcomeApproved && out.Kind != approver.OutcomeDenied &&
 		out.Kind != approver.OutcomeRecorded && !unusedYes(r, rep, who) {
@@ -80,7 +93,7 @@ func (a *Answers) fromChannel(ctx context.Context, rep approver.Reply) approver.
 }
 
 // noteRefusal records an answer that did not count.
-func (a *Answers) noteRefusal(ctx context.Context, rep approver.Reply, r Request, out approver.Outcome) {
+func (a *Answers) noteRefusal(ctx context.Context, rep approver.Reply, r Request, out told) {
 	_, err := a.Audit.Record(context.WithoutCancel(ctx), approver.Record{
 		Event: approver.EventRefused, Request: cmp.Or(r.ID, rep.Request), Fingerprint: r.Fingerprint, Call: r.Call,
 		Verdict: r.Verdict, Reply: rep, Outcome: out.Kind, Note: out.Text,
@@ -92,7 +105,7 @@ func (a *Answers) noteRefusal(ctx context.Context, rep approver.Reply, r Request
 
 func (a *Answers) reply(
 	ctx context.Context, rep approver.Reply, who approver.Person, began time.Time,
-) (Request, approver.Outcome) {
+) (Request, told) {
 	r, p, out := a.locate(ctx, rep, who)
 	if out != nil {
 		return r, *out
@@ -111,72 +124,78 @@ func (a *Answers) reply(
 	res := approver.Resolution{
 		Approve: rep.Approve, Cause: approver.ByPerson, Person: who, Method: rep.Method, Grant: rep.Grant,
 		Identity: approver.Identity{Channel: rep.Channel, ID: rep.Sender}, Conversation: rep.Conversation, Choice: rep.Choice,
+		Reason: reasonOf(rep),
 	}
-	if why := noChoice(r, p, rep); why != "" {
-		return r, newOutcome(approver.OutcomeRefused, why)
+	if why := noChoice(r, p, rep); why.Format != "" {
+		return r, outcomeOfMessage(approver.OutcomeRefused, why)
 	}
 	if admits(r.Verdict, res) != nil {
-		return r, newOutcome(approver.OutcomeRefused, a.approvers.notAskedText(r.Verdict, who))
+		return r, outcomeOfMessage(approver.OutcomeRefused, a.approvers.notAsked(r.Verdict, who))
 	}
 	if rep.Approve {
-		if why := onceOnly(r, rep); why != "" {
-			return r, newOutcome(approver.OutcomeNeedCode, why+" Nothing was approved.")
+		if why := onceOnly(r, rep); why.Format != "" {
+			return r, newOutcome(approver.OutcomeNeedCode, "%s Nothing was approved.", why)
 		}
 		if !enough(r, p, rep) {
-			return r, newOutcome(approver.OutcomeNeedCode, needCodeText(r, p))
+			return r, outcomeOfMessage(approver.OutcomeNeedCode, needCode(r, p))
 		}
 	}
-	r, told := a.enter(ctx, r, p, rep, res, began)
-	if rep.Grant.Always && (told.Kind == approver.OutcomeApproved || told.Kind == approver.OutcomeRecorded) {
-		told.Text += a.proposed(r)
+	r, got := a.enter(ctx, r, p, rep, res, began)
+	if rep.Grant.Always && (got.Kind == approver.OutcomeApproved || got.Kind == approver.OutcomeRecorded) {
+		got = newOutcome(got.Kind, "%s %s", got.says, a.proposed(r))
 	}
-	return r, told
+	return r, got
 }
 
 // onceOnly says why a request cannot be approved for longer than once; empty if it can, or if
 // the answer is for once.
-func onceOnly(r Request, rep approver.Reply) string {
+func onceOnly(r Request, rep approver.Reply) display.Message {
 	switch {
 	case rep.Grant == approver.Term{}:
-		return ""
-	case r.Verdict.Severity != approver.High || rep.Method != approver.ByCommand:
-		return "Only a HIGH request can be approved for longer than once, and only with /approve and its code."
+		return display.Message{}
+	case r.Verdict.Severity != approver.High || rep.Method != approver.ByCommand && !tappedTerm(rep):
+		return display.Msg("Only a HIGH request can be approved for longer than once, by its own buttons or with /approve " +
+			"and its code.")
+	case r.Call.AboutApprover():
+		return display.Msg("This is approver's own question: it can be approved once only.")
 	case r.Verdict.Prompt:
-		return "This is the agent's own question: it can be approved once, or with a choice on its card."
+		return display.Msg("This is the agent's own question: it can be approved once, or with a choice on its card.")
 	case r.Verdict.Appeal.Of != "":
-		return "This is an appeal against a rule that denies: it can be approved once only."
+		return display.Msg("This is an appeal against a rule that denies: it can be approved once only.")
 	case rep.Grant.Lasts() && !r.Fingerprint.Bound():
-		return "This can be approved once only: approver cannot tell whether all that it would run stays the same. " +
-			"The card says what is not bound."
+		return display.Msg("This can be approved once only: approver cannot tell whether all that it would run stays the " +
+			"same. The card says what is not bound.")
 	case obscured(r.Call):
-		return "This can be approved once only: its card hides a part that may decide what runs, or where."
+		return display.Msg("This can be approved once only: its card hides a part that may decide what runs, or where.")
+	case tappedTerm(rep) && !lastable(r):
+		return display.Msg("This can be approved once only by a button: nobody knows of which session of its agent it is.")
 	}
-	return ""
+	return display.Message{}
 }
 
 // noChoice says why an answer cannot carry its choice; empty if it can, or carries none. A choice
 // widens more than the call, so it counts only with a yes to the question that offers it, from a card
 // that shows all of it or from a command on this machine that does.
-func noChoice(r Request, p Posting, rep approver.Reply) string {
+func noChoice(r Request, p Posting, rep approver.Reply) display.Message {
 	offered := rep.Choice > 0 && rep.Choice <= len(visibleChoices(r.Verdict.Choices))
 	switch {
 	case rep.Choice == 0:
-		return ""
+		return display.Message{}
 	case !rep.Approve, !r.Verdict.Prompt, !offered, rep.Grant != approver.Term{}:
-		return "This request has no such choice. Nothing was approved."
+		return display.Msg("This request has no such choice. Nothing was approved.")
 	case r.Verdict.Severity != approver.High || obscured(r.Call) || p.Ref.Partial:
-		return "This request can be approved once only, with the code on its card. Nothing was approved."
+		return display.Msg("This request can be approved once only, with the code on its card. Nothing was approved.")
 	case !rep.Method.OnCard() && rep.Method != approver.ByID:
-		return "A choice counts only by its button. Nothing was approved."
+		return display.Msg("A choice counts only by its button. Nothing was approved.")
 	}
-	return ""
+	return display.Message{}
 }
 
 // enter stores an answer for the calls that its person was shown, and tells the outcome. Every
 // answer takes this way, from a card or not.
 func (a *Answers) enter(
 	ctx context.Context, r Request, p Posting, rep approver.Reply, res approver.Resolution, began time.Time,
-) (Request, approver.Outcome) {
+) (Request, told) {
 	id, tries := r.ID, 0
 	err := whenThere(ctx, func() (err error) {
 		tries++
@@ -219,19 +238,19 @@ func enough(r Request, p Posting, rep approver.Reply) bool {
 	}
 }
 
-func needCodeText(r Request, p Posting) string {
+func needCode(r Request, p Posting) display.Message {
 	if p.Phase != Posted {
-		return "The platform never confirmed this card, so approver does not know whether it shows everything: it takes " +
-			"no yes. Another card of the request does, and Deny works here."
+		return display.Msg("The platform never confirmed this card, so approver does not know whether it shows " +
+			"everything: it takes no yes. Another card of the request does, and Deny works here.")
 	}
 	if p.Ref.Partial && r.Verdict.Severity == approver.High {
-		return "This card does not show everything. Read all of it first, then type the code from the card."
+		return display.Msg("This card does not show everything. Read all of it first, then type the code from the card.")
 	}
 	if r.Verdict.Severity == approver.High && obscured(r.Call) {
-		return "A part of this call that may decide what runs, or where, is hidden as a secret: a tap or a plain yes " +
-			"does not count. Find out what it is, then type the code from the card."
+		return display.Msg("A part of this call that may decide what runs, or where, is hidden as a secret: a tap or a " +
+			"plain yes does not count. Find out what it is, then type the code from the card.")
 	}
-	return "This is CATASTROPHIC: a tap or a plain yes does not count. Type the code from the card."
+	return display.Msg("This is CATASTROPHIC: a tap or a plain yes does not count. Type the code from the card.")
 }
 
 // readFor is how long a card must have shown a number of calls before somebody who types an
@@ -287,12 +306,12 @@ func (a *Answers) OwnerApproves(ctx context.Context, id string, shown int) appro
 	if out.Kind != approver.OutcomeApproved && out.Kind != approver.OutcomeRecorded {
 		a.noteRefusal(ctx, rep, r, out)
 	}
-	return out
+	return out.Outcome
 }
 
 func (a *Answers) ownerApproves(
 	ctx context.Context, rep approver.Reply, as approver.Identity, who approver.Person,
-) (Request, approver.Outcome) {
+) (Request, told) {
 	r, err := a.requests.loadPatiently(ctx, rep.Request)
 	switch {
 	case errors.Is(err, approver.ErrNotFound):
@@ -303,7 +322,7 @@ func (a *Answers) ownerApproves(
 		return r, outcomeOf(r, rep, who)
 	}
 	if why := a.approvers.OwnerMay(ctx, r); why != "" {
-		return r, newOutcome(approver.OutcomeRefused, "Root cannot approve it: "+why)
+		return r, newOutcome(approver.OutcomeRefused, "Root cannot approve it: %s", why)
 	}
 	a.Log.Warn("root of this machine approves, because nobody else can", "request", r.ID, "why",
 		a.approvers.Nobody(r.Verdict.Severity))

@@ -38,6 +38,11 @@ type Request struct {
 	Parked bool      `json:"parked,omitempty"`
 	ParkAt time.Time `json:"park_at,omitzero"` // when it is to be parked, by the store's clock
 	TakeBy time.Time `json:"take_by,omitzero"`
+	// More is how often people gave the request more time, and MoreBy who was the last.
+	More   int    `json:"more,omitempty"`
+	MoreBy string `json:"more_by,omitempty"`
+	// Disowned is who said that nobody asked for the call, and where; empty if nobody did.
+	Disowned string `json:"disowned,omitempty"`
 	// WithdrawAt is when the request is withdrawn because its courier is gone.
 	// It is zero while the courier is connected.
 	WithdrawAt time.Time `json:"withdraw_at,omitzero"`

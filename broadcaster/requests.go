@@ -117,7 +117,7 @@ func (q *Requests) change(
 			return r, err
 		}
 		var before time.Time
-		if next.State != r.State && next.Resolution.Cause == approver.ByPerson {
+		if next.State != r.State && next.Resolution.Cause == approver.ByPerson || next.More > r.More {
 			before = r.Due
 		}
 		newRev := approver.NewRev()
@@ -140,13 +140,17 @@ const unendedFor = 90 * 24 * time.Hour
 
 // keepUntil is when the store may forget a request.
 func (q *Requests) keepUntil(r Request) time.Time {
+	keep := q.KeepFor
+	if r.Disowned != "" {
+		keep *= evidenceFor
+	}
 	switch {
 	case !r.State.Settled():
-		return r.Due.Add(max(q.KeepFor, unendedFor))
+		return r.Due.Add(max(keep, unendedFor))
 	case r.Resolution.At.After(r.Due): // it ended late, and its cards are yet to be updated
-		return r.Resolution.At.Add(q.KeepFor)
+		return r.Resolution.At.Add(keep)
 	}
-	return r.Due.Add(q.KeepFor)
+	return r.Due.Add(keep)
 }
 
 // fail denies a request for a cause other than a person's no.

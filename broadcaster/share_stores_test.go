@@ -50,7 +50,7 @@ func TestIdenticalCallsOnTwoDaemons(t *testing.T) {
 		for _, d := range daemons {
 			d.m.mu.Lock()
 			for request, card := range d.m.cards {
-				all, at, id, notice, upto = all+1, d, request, card.Notice, card.Upto
+				all, at, id, notice, upto = all+1, d, request, strings.Join(card.Warnings, " "), card.Upto
 			}
 			d.m.mu.Unlock()
 		}

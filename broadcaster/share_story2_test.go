@@ -71,8 +71,8 @@ func TestACardSaysWhatAYesFromItDoes(t *testing.T) {
 				}
 				at := x.tg.count() - 1
 				_, card := x.tg.card(at)
-				if !strings.HasPrefix(card.Notice, c.says) {
-					t.Errorf("the card says %q", card.Notice)
+				if !strings.HasPrefix(warned(card), c.says) {
+					t.Errorf("the card says %q", warned(card))
 				}
 				x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true,
 					Method: approver.ByCode, Code: card.Code, Request: card.Request, Sent: time.Now()})
@@ -94,7 +94,7 @@ func TestACardThatTurnsUpChangesWhatTheOtherSays(t *testing.T) {
 		Verdict: approver.Verdict{Severity: approver.High}, Fingerprint: modelFP,
 		Postings: []Posting{{Code: "code", Phase: Posted, Upto: 1}},
 	}
-	c := requestCards{cards: map[int]*liveCard{0: {said: callersNotice(r, r.Postings[0])}}}
+	c := requestCards{cards: map[int]*liveCard{0: {said: callersText(r, r.Postings[0])}}}
 	if got := c.stale(r, ""); len(got) != 0 {
 		t.Errorf("a card that says what it should is edited: %v", got)
 	}
@@ -292,8 +292,8 @@ func TestEditsEndAndArePatient(t *testing.T) {
 				if n := int(edits.Load()); n < c.least || n > c.most {
 					t.Errorf("%d edits in 95 s, want %d to %d", n, c.least, c.most)
 				}
-				if _, card := x.dc.card(0); !strings.HasPrefix(card.Notice, "2 identical calls") {
-					t.Errorf("the card on a platform that works: %q", card.Notice)
+				if _, card := x.dc.card(0); !strings.HasPrefix(warned(card), "2 identical calls") {
+					t.Errorf("the card on a platform that works: %q", warned(card))
 				}
 				x.tap(x.dc, 0, "d1", true)
 				if got := decisions(out); !slices.Equal(got, []approver.Decision{approver.Allow, approver.Allow}) {

@@ -53,7 +53,7 @@ func TestIdenticalCallsShareACard(t *testing.T) {
 		answers := x.several(t.Context(), 3, approver.High)
 		_, card := x.tg.card(0)
 		if x.tg.count() != 1 || x.dc.count() != 1 ||
-			!strings.HasPrefix(card.Notice, "3 identical calls wait: a yes runs each of them once.") ||
+			!strings.HasPrefix(warned(card), "3 identical calls wait: a yes runs each of them once.") ||
 			card.Code.IsZero() || !card.OneTap || card.State != approver.Pending {
 			t.Fatalf("%d cards: %+v", x.tg.count(), card)
 		}
@@ -98,7 +98,7 @@ func TestAYesIsForWhatTheCardShowed(t *testing.T) {
 		x.dc.onUpdate(bad)
 		late := x.askAsync(t.Context(), peerCall("late", 1000), approver.High)
 		time.Sleep(3 * time.Second)
-		if _, card := x.tg.card(0); !strings.HasPrefix(card.Notice, "2 identical calls") {
+		if _, card := x.tg.card(0); !strings.HasPrefix(warned(card), "2 identical calls") {
 			t.Fatalf("%+v", card)
 		}
 		synctest.Wait()
@@ -175,7 +175,7 @@ func TestACatastrophicYesIsForOne(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		answers := x.several(t.Context(), 3, approver.Catastrophic)
 		_, card := x.tg.card(0)
-		if !strings.HasPrefix(card.Notice, "3 identical calls wait: a yes runs one, the others are asked again.") ||
+		if !strings.HasPrefix(warned(card), "3 identical calls wait: a yes runs one, the others are asked again.") ||
 			card.OneTap {
 			t.Fatalf("%+v", card)
 		}
@@ -184,7 +184,7 @@ func TestACatastrophicYesIsForOne(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 		time.Sleep(5 * time.Second)
-		if _, card = x.tg.card(1); x.tg.count() != 2 || !strings.HasPrefix(card.Notice, "2 identical calls wait") {
+		if _, card = x.tg.card(1); x.tg.count() != 2 || !strings.HasPrefix(warned(card), "2 identical calls wait") {
 			t.Fatalf("%d cards: %+v", x.tg.count(), card)
 		}
 		x.tap(x.tg, 1, "1", false)
@@ -209,7 +209,7 @@ func TestOneCourierLeavesTheOthersStay(t *testing.T) {
 		<-first
 		time.Sleep(WithdrawGrace + 5*time.Second)
 		synctest.Wait()
-		if _, card := x.tg.card(0); card.State != approver.Pending || !strings.HasPrefix(card.Notice, "2 identical calls") {
+		if _, card := x.tg.card(0); card.State != approver.Pending || !strings.HasPrefix(warned(card), "2 identical calls") {
 			t.Fatalf("%+v", card)
 		}
 		x.tap(x.tg, 0, "1", true)

@@ -293,7 +293,7 @@ func TestALateEditOfTheCount(t *testing.T) {
 				story(t, func(t *testing.T, x *bench) {
 					var late *approver.Card
 					x.tg.onUpdate(func(card approver.Card) error {
-						if strings.HasPrefix(card.Notice, "2 identical") && late == nil {
+						if strings.HasPrefix(warned(card), "2 identical") && late == nil {
 							late = &card
 							return c.err
 						}
@@ -306,8 +306,8 @@ func TestALateEditOfTheCount(t *testing.T) {
 					x.askAsync(t.Context(), peerCall("c", 1000), approver.High)
 					time.Sleep(after)
 					msg, card := x.tg.card(0)
-					if late == nil || !strings.HasPrefix(card.Notice, c.says) {
-						t.Fatalf("late %v, the card says %q", late != nil, card.Notice)
+					if late == nil || !strings.HasPrefix(warned(card), c.says) {
+						t.Fatalf("late %v, the card says %q", late != nil, warned(card))
 					}
 					if c.runs == 1 {
 						x.tg.put(msg, *late)

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"approver.example"
-	"approver.example/tokens"
 )
 
 // The story: what a card showed was not what ran. Characters that are not seen turned
@@ -40,15 +39,15 @@ func TestWhatIsShownIsWhatRuns(t *testing.T) {
 	} {
 		check := func(call approver.ToolCall, marks ...string) {
 			t.Helper()
-			card := composed(Options{}).Cards.card(Request{
+			card := composed(Options{}).Cards.Of(Request{
 				Call: call, State: approver.Pending, Verdict: approver.Verdict{Severity: approver.High},
-			}, tokens.Code{})
+			})
 			for _, m := range marks {
-				if strings.Contains(card.Command, m) {
+				if strings.Contains(called(card), m) {
 					return
 				}
 			}
-			t.Errorf("%s: the card has none of %q:\n%q", name, marks, card.Command)
+			t.Errorf("%s: the card has none of %q:\n%q", name, marks, called(card))
 		}
 		check(shellCall(c.evil), c.mark)
 		if name == "byte of no char" {

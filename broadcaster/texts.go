@@ -2,132 +2,165 @@ package broadcaster
 
 import (
 	"cmp"
-	"fmt"
 
 	"approver.example"
 	"approver.example/display"
 )
 
-// deciderLine says who decided, where, and after how long.
-func deciderLine(r Request, res approver.Resolution) string {
-	return fmt.Sprintf("%s via %s · %s", display.Safe(cmp.Or(res.Person.Name, res.Person.ID)),
-		display.Platform(res.Identity.Channel), display.Duration(res.At.Sub(r.Created)))
+// deciderOf says who decided, where, and after how long.
+func deciderOf(r Request, res approver.Resolution) display.Message {
+	return display.Msg("%s via %s · %s", cmp.Or(res.Person.Name, res.Person.ID), display.Platform(res.Identity.Channel),
+		display.Duration(res.At.Sub(r.Created)))
 }
 
-// resultLine says in one line who decided, where, and after how long.
-func resultLine(r Request, res approver.Resolution) string {
-	took, who := display.Duration(res.At.Sub(r.Created)), deciderLine(r, res)
+// resultOf says in one line who decided, where, and after how long.
+func resultOf(r Request, res approver.Resolution) display.Message {
 	switch {
-	case res.Approve && commonFate(r) == NotRun:
-		return "↩ Approved by " + who + chosenText(r) + fateTexts[NotRun].card
-	case res.Approve && fateTexts[commonFate(r)].card != "":
-		return "↩ Approved by " + who + fateTexts[commonFate(r)].card
-	case res.Approve && refusedAgain(r):
-		return "↩ Approved by " + who + " · not given again to the agent that came back for it: " + r.Withheld.Sentence()
-	case res.Approve && len(r.Also) > 0:
-		if got, all := r.released(r.Also); got < all {
-			return fmt.Sprintf("✅ Approved by %s · %d of %d identical calls released, once each", who, got, all)
-		}
-		return fmt.Sprintf("✅ Approved by %s · %d identical calls, once each", who, 1+len(r.Also))
-	case res.Approve && res.Choice > 0:
-		return "✅ Approved by " + who + chosenText(r)
-	case res.Approve && mayLast(r):
-		return "✅ Approved for " + res.Grant.Span() + " by " + who
 	case res.Approve:
-		return "✅ Approved once by " + who
+		return approvedResult(r, res)
 	case res.Cause == approver.ByPerson:
-		return "⛔ Denied by " + who
+		return deniedResult(r, res)
 	case res.Cause == approver.TimedOut:
-		return "⌛ Expired · blocked · nobody answered in " + took
+		return display.Msg("⌛ Expired · blocked · nobody answered in %s", display.Duration(res.At.Sub(r.Created)))
 	case res.Cause == approver.NotShown:
-		return "↩ Withdrawn · approver released nothing · " + res.Cause.Sentence()
+		return display.Msg("↩ Withdrawn · approver released nothing · %s", sentence(res.Cause))
 	case res.Cause == approver.Outdated:
-		return "↩ Withdrawn · approver changed nothing · " + res.Cause.Sentence() + ", so this question is over"
+		return display.Msg("↩ Withdrawn · approver changed nothing · %s, so this question is over", sentence(res.Cause))
 	case res.Cause == approver.AtDesk:
-		return "↩ Answered at the desk · approver released nothing · " + res.Cause.Sentence()
-	case res.Cause == approver.AgentGone && r.State == approver.Withdrawn && r.Call.AboutApprover():
-		return "↩ Withdrawn · approver changed nothing · whoever asked stopped waiting"
+		return display.Msg("↩ Answered at the desk · approver released nothing · %s", sentence(res.Cause))
 	case res.Cause == approver.AgentGone:
-		line := "↩ Withdrawn · approver released nothing · the agent stopped waiting"
-		if r.Verdict.Prompt {
-			line += ", or was answered at the desk"
-		}
-		if r.State == approver.Expired {
-			line = "⌛ Expired · approver released nothing · the agent did not take the answer in time"
-		}
-		if res.Person.ID != "" {
-			line += " (answered by " + who + ")"
-		}
-		return line
+		return goneResult(r, res)
 	case res.Cause == approver.Unreleased:
-		return "⌛ Expired · approver released nothing · approved by " + who + ", but " + res.Cause.Sentence()
+		return display.Msg("⌛ Expired · approver released nothing · approved by %s, but %s", deciderOf(r, res),
+			sentence(res.Cause))
 	case r.withheldFromAll(r.Also):
-		return "⛔ Blocked · approved by " + who + ", but not given to the agent: " + res.Cause.Sentence()
+		return display.Msg("⛔ Blocked · approved by %s, but not given to the agent: %s", deciderOf(r, res),
+			sentence(res.Cause))
 	}
-	return "⛔ Blocked · " + res.Cause.Sentence()
+	return display.Msg("⛔ Blocked · %s", sentence(res.Cause))
+}
+
+// approvedResult is resultOf for a yes.
+func approvedResult(r Request, res approver.Resolution) display.Message {
+	who := deciderOf(r, res)
+	got, all := r.released(r.Also)
+	switch fate := commonFate(r); {
+	case fate == NotRun:
+		return display.Msg("↩ Approved by %s%s%s", who, chosen(r), display.Msg(fateTexts[fate].card))
+	case fateTexts[fate].card != "":
+		return display.Msg("↩ Approved by %s%s", who, display.Msg(fateTexts[fate].card))
+	case refusedAgain(r):
+		return display.Msg("↩ Approved by %s · not given again to the agent that came back for it: %s", who,
+			sentence(r.Withheld))
+	case len(r.Also) > 0 && got < all:
+		return display.Msg("✅ Approved by %s · %d of %d identical calls released, once each", who, got, all)
+	case len(r.Also) > 0:
+		return display.Msg("✅ Approved by %s · %d identical calls, once each", who, 1+len(r.Also))
+	case res.Choice > 0:
+		return display.Msg("✅ Approved by %s%s", who, chosen(r))
+	case mayLast(r):
+		return display.Msg("✅ Approved for %s by %s", span(res.Grant), who)
+	}
+	return display.Msg("✅ Approved once by %s", who)
+}
+
+// goneResult is resultOf for an agent that went away.
+func goneResult(r Request, res approver.Resolution) display.Message {
+	if r.State == approver.Withdrawn && r.Call.AboutApprover() {
+		return display.Msg("↩ Withdrawn · approver changed nothing · whoever asked stopped waiting")
+	}
+	line := display.Msg("↩ Withdrawn · approver released nothing · the agent stopped waiting")
+	switch {
+	case r.State == approver.Expired:
+		line = display.Msg("⌛ Expired · approver released nothing · the agent did not take the answer in time")
+	case r.Verdict.Prompt:
+		line = display.Msg("↩ Withdrawn · approver released nothing · the agent stopped waiting, or was answered at the desk")
+	}
+	if res.Person.ID != "" {
+		return display.Msg("%s (answered by %s)", line, deciderOf(r, res))
+	}
+	return line
+}
+
+// resultLine is resultOf in English.
+func resultLine(r Request, res approver.Resolution) string {
+	return display.Texts{}.Message(resultOf(r, res))
 }
 
 // endLine is resultLine of a request that has ended.
 func endLine(r Request) string {
 	res, _ := r.Told()
-	return resultLine(r, res)
+	return resultLine(r, res) + display.Texts{}.Message(disowned(r, res))
+}
+
+// sentence explains a cause.
+func sentence(c approver.Cause) display.Phrase { return display.Phrase{Text: c.Sentence()} }
+
+// span says how long a yes lasts that is for more than one call.
+func span(t approver.Term) display.Message {
+	if t.Session {
+		return display.Msg("the session")
+	}
+	return display.Msg("%s", t.String())
 }
 
 // outcomeText says of a yes what became of it to the person whose yes it was.
-func outcomeText(r Request) string {
+func outcomeText(r Request) display.Message {
 	if text := fateTexts[commonFate(r)].winner; text != "" {
-		return text
+		return display.Msg(text)
 	}
-	return "Approved: " + releasedText(r) + "."
+	return display.Msg("Approved: %s.", released(r))
 }
 
-// chosenText says what the agent was told to remember with a yes; empty if nothing.
-func chosenText(r Request) string {
+// chosen says what the agent was told to remember with a yes; empty if nothing.
+func chosen(r Request) display.Message {
 	if r.Resolution.Choice == 0 {
-		return ""
+		return display.Message{}
 	}
 	choice, _ := r.Verdict.Chosen(r.Resolution.Choice)
-	return ", and: " + display.Safe(choice.Detail)
+	return display.Msg(", and: %s", choice.Detail)
 }
 
-// releasedText says what a yes released, or still may release.
-func releasedText(r Request) string {
+// released says what a yes released, or still may release.
+func released(r Request) display.Message {
 	got, all := r.released(r.Also)
 	switch {
 	case r.Resolution.Choice > 0:
-		return "released to the agent" + chosenText(r)
+		return display.Msg("released to the agent%s", chosen(r))
 	case all == 1:
-		return "released to the agent, this once"
+		return display.Msg("released to the agent, this once")
 	case got < all:
-		return fmt.Sprintf("%d of %d identical calls released to the agent, once each", got, all)
+		return display.Msg("%d of %d identical calls released to the agent, once each", got, all)
 	}
-	return fmt.Sprintf("%d identical calls released to the agent, once each", all)
+	return display.Msg("%d identical calls released to the agent, once each", all)
 }
 
-// grantedText is what people are told of a yes that waits for its call.
-func grantedText(r Request) string {
-	return "Recorded: the agent was told to come back, and may now run this call once, until " +
-		r.TakeBy.UTC().Format("15:04:05 UTC") + "."
+// granted is what people are told of a yes that waits for its call.
+func granted(r Request) display.Message {
+	return display.Msg("Recorded: the agent was told to come back, and may now run this call once, until %s.",
+		r.TakeBy.UTC().Format("15:04:05 UTC"))
 }
 
 // fateTexts tell people what became of a released call. Empty means that there is nothing to
 // tell: nothing was reported, or the call ran.
+//
+//approver:texts
 var fateTexts = [...]struct {
 	card   string // after who approved it
 	winner string // to the person who said yes
-	late   string // to somebody who answered too late
+	late   string // to somebody who answered too late, after a comma
 }{
-	NoFate: {late: "and it has been released."},
-	DidRun: {late: "and it has been released."},
+	NoFate: {late: "and it has been released"},
+	DidRun: {late: "and it has been released"},
 	Untaken: {
 		card:   " · nobody took the answer: the agent was gone, and most likely nothing ran",
 		winner: "Approved, but nobody took the answer: the agent was gone, and most likely nothing ran.",
-		late:   "but nobody took the answer: the agent was gone, and most likely nothing ran.",
+		late:   "but nobody took the answer: the agent was gone, and most likely nothing ran",
 	},
 	NotRun: {
 		card: " · the agent reported no run of it: most likely its own rules or mode refused it",
 		winner: "Approved and released to the agent, which reported no run of it: most likely its own rules or mode " +
 			"refused it.",
-		late: "and the agent reported no run of it.",
+		late: "and the agent reported no run of it",
 	},
 }

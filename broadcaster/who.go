@@ -78,6 +78,14 @@ func (w Who) bounded() Who {
 // sameAgent reports whether both are the agent of the same user.
 func (w Who) sameAgent(other Who) bool { return w.Agent == other.Agent && w.Peer == other.Peer }
 
+// says is String for a text in somebody's language.
+func (w Who) says() display.Message {
+	if w.Peer.Known {
+		return display.Msg("%s in %s of uid %d", w.Agent, w.Project, w.Peer.UID)
+	}
+	return display.Msg("%s in %s", w.Agent, w.Project)
+}
+
 // String describes the calls for people, in one line. Agents name their folders themselves, so
 // it masks.
 func (w Who) String() string {

@@ -9,6 +9,7 @@ import (
 	"approver.example/channels/slack"
 	"approver.example/channels/telegram"
 	"approver.example/channels/terminal"
+	"approver.example/display"
 	"approver.example/internal/secret"
 	"approver.example/internal/section"
 )
@@ -38,6 +39,8 @@ type ChannelSection interface {
 	// People returns the approver list, and Destinations where cards go.
 	People() []approver.Approver
 	Destinations() []approver.Destination
+	// Languages returns the languages of conversations that have one of their own.
+	Languages() map[string]display.Lang
 	// Secrets returns the settings that hold a secret.
 	Secrets() []secret.Setting
 	// Open makes the channel.

@@ -22,6 +22,7 @@ import (
 	"approver.example"
 	"approver.example/agents"
 	"approver.example/audit"
+	"approver.example/display"
 	"approver.example/reflexcore"
 	"approver.example/shieldcore/quota"
 	"approver.example/tokens"
@@ -44,6 +45,9 @@ type Config struct {
 	TTL time.Duration `yaml:"ttl"`
 	// AsksPerMinute limits how often people are asked.
 	AsksPerMinute quota.AskLimits `yaml:"asks_per_minute"`
+	// Language is what people are spoken to in, unless a chat or an approver has another one; empty
+	// means English.
+	Language display.Lang `yaml:"language"`
 	// CodeLength is the number of characters in a confirmation code.
 	CodeLength int `yaml:"code_length"`
 	// FailMode says what happens to a call that cannot be judged: FailClosed or FailOpen.
@@ -267,6 +271,43 @@ func (c Config) Destinations() []approver.Destination {
 		all = append(all, ch.Destinations()...)
 	}
 	return all
+}
+
+// TextsAt returns what a card at a destination is written with: in the language of that conversation,
+// or of the approver whose own chat it is, or of the whole configuration.
+func (c Config) TextsAt(to approver.Destination) display.Texts {
+	return cmp.Or(c.languageIn(to.Channel, to.Conversation), c.languageBy(to.Channel, to.Conversation), c.Language).Texts()
+}
+
+// TextsFor returns what somebody is told with about their answer: in their own language, or in that of
+// the cards there.
+func (c Config) TextsFor(channel, sender, conversation string) display.Texts {
+	if own := c.languageBy(channel, sender); own != "" {
+		return own.Texts()
+	}
+	return c.TextsAt(approver.Destination{Channel: channel, Conversation: conversation})
+}
+
+// languageIn returns the language of a conversation; empty if it has none of its own.
+func (c Config) languageIn(channel, conversation string) (lang display.Lang) {
+	for _, ch := range c.Channels.InUse() {
+		if ch.Name == channel {
+			lang = ch.Languages()[conversation]
+		}
+	}
+	return lang
+}
+
+// languageBy returns the language of an approver; empty if they have none of their own.
+func (c Config) languageBy(channel, id string) display.Lang {
+	for _, ch := range c.Channels.InUse() {
+		for _, a := range ch.People() {
+			if ch.Name == channel && a.ID == id {
+				return a.Language
+			}
+		}
+	}
+	return ""
 }
 
 // AuditDir returns the folder of the audit.

@@ -47,10 +47,25 @@ func (d *Admin) notHeldUp(peer approver.Peer, op string, err error) error {
 	return fmt.Errorf("%w; questions of root are counted apart: %s", err, display.AsRoot(ownCommand(op)))
 }
 
+// An effect is what a change to approver itself does: in one text, and in words for people.
+type effect struct {
+	text string
+	says display.Summary
+}
+
+// effectOf returns an effect with a title, whose words are args, and a sentence on why people are
+// asked.
+func effectOf(text, why, title string, args ...string) effect {
+	for i := range args {
+		args[i] = display.OneLine(args[i])
+	}
+	return effect{text, display.Summary{Title: display.Phrase{Text: title, Args: args}, Why: display.Sentence(why)}}
+}
+
 // ask asks people about a change to approver itself, as CATASTROPHIC, and returns who approved
-// it. claimed is what the caller says about it, effect what approver knows.
+// it. claimed is what the caller says about it, does what approver knows.
 func (d *Admin) ask(
-	ctx context.Context, peer approver.Peer, op string, shown map[string]any, claimed, effect string,
+	ctx context.Context, peer approver.Peer, op string, shown map[string]any, claimed string, does effect,
 ) (string, error) {
 	var args bytes.Buffer
 	enc := json.NewEncoder(&args)
@@ -70,8 +85,8 @@ func (d *Admin) ask(
 	v := d.People.Ask(ctx, approver.ToolCall{
 		ID: hex.EncodeToString(id[:]), Agent: "approver", Tool: "approver " + op, Control: op,
 		Args: bytes.TrimSpace(args.Bytes()), Claimed: claimed, Peer: peer, At: time.Now(),
-	}, approver.Verdict{Decision: approver.Ask, By: "approver", Rule: op, Severity: approver.Catastrophic, Reason: effect,
-		Detail: effect})
+	}, approver.Verdict{Decision: approver.Ask, By: "approver", Rule: op, Severity: approver.Catastrophic,
+		Reason: does.text, Detail: does.text, Says: does.says})
 	switch {
 	case v.Decision != approver.Allow && v.By == approver.LimitedBy:
 		return "", d.notHeldUp(peer, op, errors.New(v.Reason))

@@ -60,7 +60,8 @@ func (d *Admin) unfreeze(
 	by := uidOf(peer)
 	if !d.trusts(peer) {
 		by, err = d.askAbout(ctx, peer, adminapi.OpUnfreeze, c, req, "",
-			"lifts the freeze of "+c.FrozenText()+": calls run again")
+			effectOf("lifts the freeze of "+c.FrozenText()+": calls run again", "calls run again", "Lift the freeze of %s",
+				c.FrozenText()))
 		if err != nil {
 			return none, err
 		}
@@ -83,12 +84,14 @@ func (d *Admin) pause(
 	if req.For < time.Minute || req.For > broadcaster.MaxPause {
 		return none, fmt.Errorf("a pause lasts 1m to %dm", int(broadcaster.MaxPause.Minutes()))
 	}
-	what, which := "HIGH calls are", "HIGH calls"
+	what, which, title := "HIGH calls are", "HIGH calls", "Stop asking about HIGH calls for %s"
 	if req.All {
 		what, which = "EVERY call, also a CATASTROPHIC one, is", "EVERY call, also a CATASTROPHIC one"
+		title = "Stop asking about every call for %s"
 	}
 	c, who, err := d.loosen(ctx, peer, adminapi.OpPause, req, which,
-		fmt.Sprintf("for %v %s let through without asking anybody", req.For, what))
+		effectOf(fmt.Sprintf("for %v %s let through without asking anybody", req.For, what),
+			"what rules ask about runs, and nobody is asked", title, display.Duration(time.Duration(req.For))))
 	if err != nil {
 		return none, err
 	}
@@ -105,7 +108,9 @@ func (d *Admin) observe(
 		return none, fmt.Errorf("observing lasts %v to %v", broadcaster.MinObserve, words.Days(broadcaster.MaxObserve))
 	}
 	c, who, err := d.loosen(ctx, peer, adminapi.OpObserve, req, "EVERY call, also what a rule denies",
-		fmt.Sprintf("for %v NOTHING is asked or denied: every call goes on, and is only recorded", words.Days(req.For)))
+		effectOf(fmt.Sprintf("for %v NOTHING is asked or denied: every call goes on, and is only recorded",
+			words.Days(req.For)), "every call runs, also what a rule denies", "Stop nothing, only record, for %s",
+			fmt.Sprint(words.Days(req.For))))
 	if err != nil {
 		return none, err
 	}
@@ -133,7 +138,7 @@ func (d *Admin) enforce(
 // loosen asks people about a pause or observe mode, unless everything is frozen. It returns
 // who approved it, and the controls for which it was approved.
 func (d *Admin) loosen(
-	ctx context.Context, peer approver.Peer, op string, req adminapi.ControlRequest, which, effect string,
+	ctx context.Context, peer approver.Peer, op string, req adminapi.ControlRequest, which string, does effect,
 ) (c broadcaster.Controls, who string, err error) {
 	c, _, err = d.People.Controls.Load(ctx)
 	switch {
@@ -142,7 +147,7 @@ func (d *Admin) loosen(
 	case c.Frozen():
 		return c, "", broadcaster.ErrFrozen
 	}
-	who, err = d.askAbout(ctx, peer, op, c, req, which, effect)
+	who, err = d.askAbout(ctx, peer, op, c, req, which, does)
 	return c, who, err
 }
 
@@ -150,9 +155,9 @@ func (d *Admin) loosen(
 // if the controls have changed in the meantime.
 func (d *Admin) askAbout(
 	ctx context.Context, peer approver.Peer, op string, c broadcaster.Controls, req adminapi.ControlRequest,
-	which, effect string,
+	which string, does effect,
 ) (who string, err error) {
-	if who, err = d.ask(ctx, peer, op, req.Args(which), req.Reason, effect); err == nil {
+	if who, err = d.ask(ctx, peer, op, req.Args(which), req.Reason, does); err == nil {
 		err = d.stillAs(ctx, c)
 	}
 	return who, err

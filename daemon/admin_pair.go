@@ -60,7 +60,8 @@ func (d *Admin) admit(
 	shown := map[string]any{"channel": req.Channel, "user": req.Who.ID, "person": req.Person, "file": req.File,
 		"diff": req.Diff}
 	by, err := d.ask(ctx, peer, adminapi.OpAdmit, shown, "calls themselves "+display.Visible(req.Who.Name),
-		"adds an approver: "+who+" could then allow what agents do")
+		effectOf("adds an approver: "+who+" could then allow what agents do",
+			"whoever is added could then allow what agents do", "Add an approver: %s", who))
 	if err == nil {
 		err = d.notRemoved(ctx, req) // they may have been removed since
 	}
@@ -112,6 +113,18 @@ func (d *Admin) pair(
 		ctx, done := d.pairs.begin(ctx)
 		defer done()
 		return p.Pair(ctx, code)
+	}
+	return none, fmt.Errorf("the daemon has no channel %s", which.Channel)
+}
+
+// passed says what was sent on a channel that was not the code, since the last pairing there began.
+func (d *Admin) passed(
+	_ context.Context, _ approver.Peer, which adminapi.PairRequest,
+) (none approver.Passed, err error) {
+	for _, c := range d.channels {
+		if p, can := c.(approver.Pairer); can && c.Name() == which.Channel {
+			return p.Passed(), nil
+		}
 	}
 	return none, fmt.Errorf("the daemon has no channel %s", which.Channel)
 }

@@ -81,9 +81,14 @@ func (d *Admin) restore(
 	case req.Show: // people are asked, and they are shown it
 		return none, nil
 	default:
-		shown := map[string]any{"person": gone.Person, "accounts": gone.Identities, "counts_here": lines}
+		accounts := make([]string, len(gone.Identities))
+		for i, id := range gone.Identities {
+			accounts[i] = approver.SelfPerson(id.Channel, id.ID)
+		}
+		shown := map[string]any{"person": gone.Person, "accounts": accounts, "counts_here": lines}
 		if by, err = d.ask(ctx, peer, adminapi.OpRestore, shown, req.Reason,
-			"brings back an approver: "+gone.Line()); err != nil {
+			effectOf("brings back an approver: "+gone.Line(), "they could allow again what agents do", "Let %s approve again",
+				gone.Person)); err != nil {
 			return none, err
 		}
 	}

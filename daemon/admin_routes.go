@@ -52,8 +52,9 @@ var operations = map[string]operation{
 	adminapi.OpObserve:  taking((*Admin).observe),
 	adminapi.OpEnforce:  taking((*Admin).enforce),
 
-	adminapi.OpPair:  taking((*Admin).pair),
-	adminapi.OpAdmit: taking((*Admin).admit),
+	adminapi.OpPair:   taking((*Admin).pair),
+	adminapi.OpPassed: taking((*Admin).passed),
+	adminapi.OpAdmit:  taking((*Admin).admit),
 
 	adminapi.OpPeople:       taking((*Admin).listPeople),
 	adminapi.OpRemove:       taking((*Admin).remove),

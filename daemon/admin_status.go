@@ -86,14 +86,28 @@ func (d *Admin) pending(ctx context.Context) (adminapi.Pending, error) {
 	for _, r := range open {
 		c := d.People.Cards.Of(r)
 		doc.Requests = append(doc.Requests, adminapi.OpenRequest{
-			ID: r.ID, Severity: c.Severity, Created: r.Created.UTC(), Due: r.Due.UTC(), Agent: c.Agent, Session: c.Session,
-			Dir: c.Dir, Push: c.Push,
+			ID: r.ID, Severity: c.Severity, Created: r.Created.UTC(), Due: r.Due.UTC(), Agent: broadcaster.Agent(r.Call),
+			Session: display.Safe(display.ShortID(r.Call.Session)), Dir: display.Safe(r.Call.Dir), Push: c.Push,
+			Call: beginning(r.Call),
 		})
 	}
 	if errors.Is(err, broadcaster.ErrIncomplete) {
 		doc.Trouble, err = incomplete(err, d.cfg.Storage()), nil
 	}
 	return doc, err
+}
+
+// maxListed bounds a call on a list, in bytes.
+const maxListed = 200
+
+// beginning is the beginning of a call on one line.
+func beginning(call approver.ToolCall) string {
+	shown, _ := call.Display().Shown()
+	text := display.Squeeze(display.OneLine(shown))
+	if len(text) > maxListed {
+		text = text[:display.RuneBoundary(text, maxListed)] + "…"
+	}
+	return text
 }
 
 func (d *Admin) show(ctx context.Context, _ approver.Peer, which adminapi.RequestID) (adminapi.Shown, error) {
@@ -107,10 +121,7 @@ func (d *Admin) show(ctx context.Context, _ approver.Peer, which adminapi.Reques
 	c, upto := d.People.Cards.Shown(r)
 	return adminapi.Shown{
 		Upto: upto, NotTaken: d.audience().notTaken(r.ID),
-		State: c.State, Severity: c.Severity, Command: c.Command, Why: c.Why, Rule: c.Rule, Claimed: c.Claimed,
-		Agent:   c.Agent,
-		Session: c.Session, Dir: c.Dir, Host: c.Host, Env: c.Environment, Notice: c.Notice, Until: c.Until(),
-		Result: c.Result, Choices: c.ChoiceLines(),
+		State: c.State, Severity: c.Severity, Headline: c.Push, Blocks: c.Blocks(),
 	}, nil
 }
 

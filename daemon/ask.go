@@ -10,6 +10,7 @@ import (
 	"approver.example"
 	"approver.example/daemon/adminapi"
 	"approver.example/daemon/words"
+	"approver.example/display"
 	"approver.example/gate"
 	"approver.example/httpapi/wire"
 	"approver.example/shieldcore"
@@ -50,6 +51,8 @@ func (a asker) ask(ctx context.Context, peer approver.Peer, body json.RawMessage
 	gate.Stages = append([]approver.Stage{atLeast{
 		Decision: approver.Ask, By: "approver", Rule: "ask", Severity: doc.Severity, TTL: doc.TTL,
 		Detail: "a script asks with approver ask",
+		Says: display.Summary{Title: display.Phrase{Text: "%s", Args: []string{command}},
+			Why: display.Sentence("a script asks before it goes on")},
 	}}, gate.Stages...)
 	v := gate.Decide(ctx, approver.ToolCall{
 		ID: doc.ID, Agent: "script", Tool: "approver ask", Command: command, Args: args, Dir: doc.Dir, Claimed: doc.Reason,

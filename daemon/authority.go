@@ -15,6 +15,7 @@ import (
 	"approver.example/configs"
 	"approver.example/daemon/judges"
 	"approver.example/daemon/sealed"
+	"approver.example/display"
 )
 
 // An authority keeps in the store whose answers count, so that neither an edit of the
@@ -257,7 +258,9 @@ func (h *authority) run(
 	}
 	call, why, err := judges.OwnQuestion("add_approvers", "approvers_added",
 		map[string]any{"file": h.cfg.File, "diff": diff},
-		"changes whose answers count: whoever is added could then allow what agents do")
+		"changes whose answers count: whoever is added could then allow what agents do",
+		display.Summary{Title: display.Phrase{Text: "Change who may approve"},
+			Why: display.Sentence("whoever is added could then allow what agents do")})
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -46,8 +47,10 @@ func TestPeopleDecideOverObserving(t *testing.T) {
 		t.Fatalf("after a yes: %s, %v", raw, err)
 	}
 	if len(shown) != 2 || shown[0].Severity != approver.Catastrophic || shown[0].OneTap ||
-		!strings.Contains(shown[0].Why, "for 2 days NOTHING is asked or denied") ||
-		!strings.Contains(shown[0].Command, "approver observe") || shown[0].Claimed != "first week" {
+		!strings.Contains(shown[0].Push, "for 2 days") ||
+		!slices.Contains(shown[0].Why, "Every call runs, also what a rule denies.") ||
+		!strings.Contains(shown[0].Whole(), "for 2 days NOTHING is asked or denied") ||
+		!strings.Contains(shown[0].Whole(), "approver observe") || shown[0].Claimed != "first week" {
 		t.Errorf("shown %+v", shown)
 	}
 	if raw, err := d.Operate(t.Context(), me, adminapi.OpEnforce, json.RawMessage(`{}`)); err != nil || observing() ||

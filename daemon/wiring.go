@@ -37,6 +37,7 @@ func newGate(base *deps, rules *judges.Judges, tier2 *shield.Shield, people *bro
 		FailOpen: cfg.FailMode == configs.FailOpen, OnFailOpen: tier2.Opening,
 		Ask: people.Ask, Observe: watching.observe, Paused: people.Controls.PausedFor, Rewrite: hooks.Rewrite,
 		Weak:  cfg.Reflex.Gatekeeper.Weak,
+		Sum:   rules.Reflex.Sum,
 		Times: rules.Reflex.Times, Turns: base.calls, Audit: base.told(log), Log: log.With("part", "gate"),
 		Appeals: &gate.Appeals{People: people, Within: cfg.Reflex.Gatekeeper.AppealWithin},
 	}
@@ -129,10 +130,17 @@ func newBroadcaster(
 			defer base.calls.Give(call.Peer.UID)
 			return binder.Of(ctx, call, rules.Version())
 		},
+		Language: cfg.TextsAt, LanguageOf: cfg.TextsFor,
 		Limit: limit(asks, base.isolation.Notice(), rules.Reflex.ProjectOf),
 		Rule:  exactRule, CodeKey: codeKeys[0], OldCodeKeys: codeKeys[1:], CodeLength: cfg.CodeLength, TTL: cfg.TTL,
 		KeepFor: cfg.Store.KeepFor,
 		Mark:    base.trust.mark, Host: hostname(), Notice: base.isolation.Notice(), Log: log.With("part", "people"),
+		Project: rules.Reflex.ProjectOf, Troubles: func(context.Context) []string {
+			if err := base.records.Err(); err != nil {
+				return []string{"The audit has a problem, so nothing that needs people runs: " + err.Error()}
+			}
+			return nil
+		},
 	})
 	if err != nil {
 		return nil, err

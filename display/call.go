@@ -83,49 +83,66 @@ func (c Call) texts() (name, command, options string) {
 // secret is shown if it says what runs or where. obscured reports whether something is hidden
 // that says or may say what runs or where.
 func (call Call) Shown() (shown string, obscured bool) {
+	v := call.view()
+	return v.name + masked(v.text, v.hide), v.obscured
+}
+
+// A view is a prepared call with what is hidden in it. The whole text is name followed by text,
+// which is a command or arguments and then, from options on, the other arguments of a command.
+type view struct {
+	name, text string
+	options    int
+	hide       []part
+	kept       []string // values that look like secrets and are shown, because they say what runs or where
+	obscured   bool
+}
+
+func (call Call) view() view {
 	raw := call.Text()
-	name, s, parts := call.parts()
+	v, parts := call.parts()
+	s := v.text
 	c := &reading{text: s, command: call.Command, left: shape.MaxSteps}
-	hidden := strings.Count(name+s, hiddenWords) > strings.Count(raw, hiddenWords) // in a private key, or the name
-	obscured = Mask(call.Dir) != call.Dir || hidden && c.rereads()
-	var hide []part
+	hidden := strings.Count(v.name+s, hiddenWords) > strings.Count(raw, hiddenWords) // in a private key, or the name
+	v.obscured = Mask(call.Dir) != call.Dir || hidden && c.rereads()
 	for _, p := range parts {
 		m := c.of(p)    // also for what looks like our code: a cluster may be named confirm-east99
 		if c.left < 0 { // nobody reads that much on a card either
-			hide, obscured = append(hide, p), true
+			v.hide, v.obscured = append(v.hide, p), true
 			continue
 		}
 		value := s[p.from:p.to]
 		if m == meansChoice && (p.role == byName || p.role == inHeader) && !shape.IsOpaque(value) ||
 			p.role == byName && inSight(s, value, parts) {
+			v.kept = append(v.kept, value)
 			continue
 		}
-		hide, obscured = append(hide, p), obscured || m != meansCredential
+		v.hide, v.obscured = append(v.hide, p), v.obscured || m != meansCredential
 	}
-	return name + masked(s, hide), obscured
+	return v
 }
 
-// parts returns the prepared text of a call, and the parts of s that Mask hides. The name of
-// the tool, the command and its options are examined separately: a word before the command, or
-// a closing quote after it, would change its meaning. The whole text is name followed by s.
-func (call Call) parts() (name, s string, parts []part) {
+// parts returns a call without what is known about its parts, and the parts of its text that Mask
+// hides. The name of the tool, the command and its options are examined separately: a word before
+// the command, or a closing quote after it, would change its meaning.
+func (call Call) parts() (v view, parts []part) {
 	name, command, options := call.texts()
 	name, command, options = Mask(name), prepared(command), prepared(options)
-	s = command + options
+	s := command + options
+	v = view{name: name, text: s, options: len(command)}
 	if call.Question {
-		return name, s, ownParts(s)
+		return v, ownParts(s)
 	}
 	parts = hiddenParts(command)
 	if call.Command == "" {
-		return name, s, memberParts(s, 0, parts)
+		return v, memberParts(s, 0, parts)
 	}
 	if options == "" {
-		return name, s, parts
+		return v, parts
 	}
 	for _, p := range hiddenParts(s) {
 		if !overlaps(parts, p) {
 			parts = append(parts, p)
 		}
 	}
-	return name, s, memberParts(s, len(command), parts)
+	return v, memberParts(s, len(command), parts)
 }

@@ -41,7 +41,8 @@ const (
 // forms are tried in this order, and what one form hides stays hidden. Except in private keys, a
 // value has no line break, space or quote in it, and does not follow something that a shell would
 // run, so a mask cannot hide a command. In case of doubt the text is shown: it is more important
-// that people see what runs than that they do not see a password.
+// that people see what runs than that they do not see a password. split.go finds keys that have
+// more in them, but only what a shell reads as a part of the same word.
 var forms = sync.OnceValue(func() []form {
 	return append(append(keyForms(), contextForms...), namedForms...)
 })

@@ -60,7 +60,7 @@ func hiddenParts(s string) []part {
 			parts = f.parts(s, parts)
 		}
 	}
-	parts = placeParts(s, parts)
+	parts = splitParts(s, placeParts(s, parts))
 	slices.SortFunc(parts, func(a, b part) int { return a.from - b.from })
 	return parts
 }

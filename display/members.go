@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"approver.example/display/shape"
 )
@@ -136,12 +139,55 @@ func (m *members) decoded(from, to int) {
 	if json.Unmarshal([]byte(m.text[from-1:to+1]), &text) != nil {
 		return
 	}
+	done := map[string]bool{}
 	for _, p := range hiddenParts(text) {
+		if done[text[p.from:p.to]] {
+			continue
+		}
+		done[text[p.from:p.to]] = true
 		secret, err := json.Marshal(text[p.from:p.to])
-		if plain := unescapeHTML(string(bytes.Trim(secret, `"`))); err == nil {
-			m.found = hideAll(m.text, from, to, plain, part{role: byName, member: true}, m.found)
+		if err != nil {
+			continue
+		}
+		known := len(m.found)
+		plain := unescapeHTML(string(bytes.Trim(secret, `"`)))
+		m.found = hideAll(m.text, from, to, plain, part{role: byName, member: true}, m.found)
+		raw := m.text[from:to]
+		otherwise := !plainWords(text[p.from:p.to]) || strings.Contains(raw, `\u`) && !strings.Contains(raw, plain)
+		if len(m.found) == known && otherwise { // split, or written in another way
+			q := part{from: from + inJSON(raw, p.from), to: from + inJSON(raw, p.to), role: byName, member: true}
+			m.found = slices.DeleteFunc(m.found, func(f part) bool { return q.from <= f.from && f.to <= q.to })
+			if q.begin = q.from; !overlaps(m.found, q) {
+				m.found = append(m.found, q)
+			}
 		}
 	}
+}
+
+// inJSON returns where a byte of a text is in the text as a JSON string.
+func inJSON(raw string, at int) int {
+	i, surrogate := 0, false
+	for done := 0; i < len(raw) && done < at; {
+		size := 1 // of what stands for one or more bytes
+		if raw[i] == '\\' && i+1 < len(raw) {
+			if size = 2; raw[i+1] == 'u' {
+				size = min(len(`\u0000`), len(raw)-i)
+			}
+		}
+		n, err := strconv.ParseUint(raw[min(i+2, i+size):i+size], 16, 32)
+		switch r := rune(n); {
+		case size <= 2 || err != nil:
+			done++
+		case utf16.IsSurrogate(r): // the two halves have 4 bytes
+			if surrogate = !surrogate; !surrogate {
+				done += utf8.UTFMax
+			}
+		default:
+			done += utf8.RuneLen(r)
+		}
+		i += size
+	}
+	return i
 }
 
 // minSecretInName is the least length in bytes of a hidden value that is searched for in other

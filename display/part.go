@@ -121,8 +121,8 @@ func (call Call) MaskNames(names []string) []string {
 	if len(names) == 0 {
 		return names
 	}
-	_, s, parts := call.parts()
-	out := slices.Clone(names)
+	v, parts := call.parts()
+	s, out := v.text, slices.Clone(names)
 	for i, name := range out {
 		name = prepared(name)
 		var hide []part

@@ -8,30 +8,173 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"approver.example/display/shape"
 )
 
 // This file writes a question about approver itself, such as whether to end a freeze, as a
 // sentence and plain lines. Nothing is left out.
 
-// Title returns the sentence of a question about approver itself, and "" for every other call.
-func (c Call) Title() string {
+// Sentence returns the sentence of a question about approver itself, and "" for every other call.
+func (c Call) Sentence() string {
 	if !c.Question {
 		return ""
 	}
-	return cmp.Or(titles[c.Tool], c.Tool)
+	return cmp.Or(questions[c.Tool].sentence, c.Tool)
 }
 
-// titles are the sentences of the known questions.
-var titles = map[string]string{
-	"approver unfreeze":       "Lift the freeze (approver unfreeze)",
-	"approver pause":          "Ask nobody for a while (approver pause)",
-	"approver observe":        "Enforce nothing for a while (approver observe)",
-	"approver restore_person": "Bring an approver back (approver people restore)",
-	"approver add_approver":   "Add an approver (approver pair)",
-	"add_approvers":           "Let the changed approver lists count",
-	"change_policy":           "Put a looser policy in force",
-	"change_rules":            "Put a looser rule set in force",
-	"change_flow":             "Put a looser information flow in force",
+// An ownQuestion is the text of a known question.
+type ownQuestion struct {
+	sentence string
+	title    string   // the same for a lock screen, if the arguments have a value for its %s
+	value    []string // the first of these arguments that is there
+}
+
+var questions = map[string]ownQuestion{
+	"approver unfreeze": {"Lift the freeze (approver unfreeze)", "Lift the freeze", nil},
+	"approver pause": {"Ask nobody for a while (approver pause)", "Ask nobody for %s, and let calls through",
+		[]string{"for"}},
+	"approver observe": {"Enforce nothing for a while (approver observe)", "Enforce no rule for %s", []string{"for"}},
+	"approver restore_person": {"Bring an approver back (approver people restore)", "Bring back the approver %s",
+		[]string{"person"}},
+	"approver add_approver": {"Add an approver (approver pair)", "Add the approver %s", []string{"person", "user"}},
+	"add_approvers":         {"Let the changed approver lists count", "", nil},
+	"change_policy":         {"Put a looser policy in force", "", nil},
+	"change_rules":          {"Put a looser rule set in force", "", nil},
+	"change_flow":           {"Put a looser information flow in force", "", nil},
+}
+
+// ownTitle is Title for a question about approver itself.
+func (c Call) ownTitle() Phrase {
+	q := questions[c.Tool]
+	if len(q.value) == 0 {
+		return Phrase{Text: cmp.Or(q.title, c.Sentence())}
+	}
+	fields, _ := fieldsOf(c.Args)
+	for _, key := range q.value {
+		if text := textAt(fields, key); text != "" {
+			return Phrase{q.title, []string{text}}
+		}
+	}
+	return Phrase{Text: q.sentence}
+}
+
+// question adds a question about approver itself: a line for each value, and then its lists. The
+// title is its sentence. Each line is masked separately, so no line can hide a part of another.
+func (b *builder) question(c Call, fields []field, isObject bool) {
+	if !isObject {
+		b.code("Arguments", string(c.Args))
+		return
+	}
+	slices.SortFunc(fields, func(x, y field) int { return strings.Compare(x.key, y.key) })
+	var lists []field
+	for _, f := range fields {
+		if _, ok := textsOf(f); ok {
+			lists = append(lists, f)
+			continue
+		}
+		if empty := string(f.raw); empty == "null" || empty == "[]" || empty == "{}" {
+			b.say(ownLabel(f.key), "nothing")
+			continue
+		}
+		b.value(ownLabel(f.key), f.raw)
+	}
+	for _, f := range lists {
+		lines, _ := textsOf(f)
+		if !b.ownDiff(lines) {
+			b.lines(Code, ownLabel(f.key), lines)
+		}
+	}
+}
+
+// hunkPlace says in words where a stretch of a diff is.
+func hunkPlace(line string) string {
+	m := hunkLines().FindStringSubmatch(line)
+	switch {
+	case m == nil:
+		return strings.Trim(line, "@ ")
+	case m[1] == m[2]:
+		return "From line " + m[2]
+	}
+	return "From line " + m[2] + ", before from line " + m[1]
+}
+
+var hunkLines = shape.Pattern(`^@@ -([0-9]+)(?:,[0-9]+)? \+([0-9]+)(?:,[0-9]+)? @@$`)
+
+// ownLabel returns the name of an argument of ours in words.
+func ownLabel(key string) string {
+	if key == "reason_as_claimed" {
+		return "Reason given, not checked"
+	}
+	words := strings.ReplaceAll(key, "_", " ")
+	if words == "" || words != strings.TrimSpace(words) || key != strings.ToLower(key) {
+		return label(key)
+	}
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+// textsOf returns the texts of a list that has only texts, and the lines of a diff.
+func textsOf(f field) (lines []string, ok bool) {
+	if text, is := textOf(f.raw); is && f.key == "diff" && text != "" {
+		return strings.Split(strings.TrimSuffix(text, "\n"), "\n"), true
+	}
+	items, ok := fieldsOf(f.raw)
+	if !ok || len(items) == 0 || f.raw[0] != '[' {
+		return nil, false
+	}
+	for _, item := range items {
+		line, isText := textOf(item.raw)
+		if !isText {
+			return nil, false
+		}
+		lines = append(lines, line)
+	}
+	return lines, true
+}
+
+// lines adds lines that are masked one by one. One with a line break is quoted, because each new
+// line would look like ours.
+func (b *builder) lines(kind BlockKind, label string, lines []string) {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = Squeeze(Visible(b.mask(ownValue(l))))
+	}
+	b.add(kind, label, strings.Join(out, "\n"))
+}
+
+// ownDiff adds the lines of a diff: the names of what is compared as lines, and a block for each
+// stretch. It returns false if they are none.
+func (b *builder) ownDiff(lines []string) bool {
+	var names []string
+	for len(lines) > 0 && len(names) < 3 && (strings.HasPrefix(lines[0], "diff ") ||
+		strings.HasPrefix(lines[0], "--- ") || strings.HasPrefix(lines[0], "+++ ")) {
+		names, lines = append(names, lines[0]), lines[1:]
+	}
+	hunkAt := func(l string) bool { return strings.HasPrefix(l, "@@ ") && strings.HasSuffix(l, " @@") }
+	for _, l := range lines {
+		if !hunkAt(l) && (l == "" || strings.IndexByte("+- ", l[0]) < 0) {
+			return false
+		}
+	}
+	if len(names) == 3 && names[0] == "diff "+names[1][4:]+" "+names[2][4:] {
+		names = names[1:] // it only repeats the others
+	}
+	for _, n := range names {
+		label := map[string]string{"-": "Before", "+": "After"}[n[:1]]
+		b.text(cmp.Or(label, "Compares"), strings.TrimLeft(strings.TrimPrefix(n, "diff"), "-+ "))
+	}
+	for at := ""; len(lines) > 0; {
+		if hunkAt(lines[0]) {
+			at, lines = hunkPlace(lines[0]), lines[1:]
+		}
+		end := slices.IndexFunc(lines, hunkAt)
+		if end < 0 {
+			end = len(lines)
+		}
+		b.lines(Diff, at, lines[:end])
+		lines = lines[end:]
+	}
+	return true
 }
 
 // ownText returns the whole question: its sentence, one line for each value and, at the end, the
@@ -39,7 +182,7 @@ var titles = map[string]string{
 func (c Call) ownText() string {
 	args := map[string]json.RawMessage{}
 	if json.Unmarshal(c.Args, &args) != nil {
-		return strings.TrimSpace(c.Title() + "\n" + string(c.Args))
+		return strings.TrimSpace(c.Sentence() + "\n" + string(c.Args))
 	}
 	var values, lists strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(args)) {
@@ -54,7 +197,7 @@ func (c Call) ownText() string {
 			lists.WriteString("\n  " + ownWord(item))
 		}
 	}
-	return c.Title() + values.String() + lists.String()
+	return c.Sentence() + values.String() + lists.String()
 }
 
 // ownWord returns one value on one line.
@@ -92,28 +235,20 @@ func ownParts(s string) (parts []part) {
 	return parts
 }
 
-// PushParts returns the parts of a push line for a call: the shown text, or for a question about
-// approver itself, the lines before its lists.
-func (c Call) PushParts(shown string) []string {
-	if !c.Question {
-		return []string{shown}
-	}
-	head, _, _ := strings.Cut(shown, "\n\n")
-	return strings.Split(head, "\n")
-}
-
-// ApprovedText says what approver does after a yes to a question about itself. For a freeze, a
+// Approved says what approver does after a yes to a question about itself. For a freeze, a
 // pause and observe mode, the result is known and the caller reports it instead.
-func (c Call) ApprovedText() string {
-	return "Approved: approver " + cmp.Or(effects[c.Tool], "does it now.")
+func (c Call) Approved() Message {
+	return Msg(cmp.Or(effects[c.Tool], "Approved: approver does it now."))
 }
 
 // effects are what approver does after a yes to some questions.
+//
+//approver:texts
 var effects = map[string]string{
-	"approver restore_person": "brings them back now.",
-	"approver add_approver":   "lets whoever is added count now.",
-	"add_approvers":           "lets whoever is added count now.",
-	"change_policy":           "puts the looser policy in force now.",
-	"change_rules":            "puts the looser rule set in force now.",
-	"change_flow":             "puts the looser information flow in force now.",
+	"approver restore_person": "Approved: approver brings them back now.",
+	"approver add_approver":   "Approved: approver lets whoever is added count now.",
+	"add_approvers":           "Approved: approver lets whoever is added count now.",
+	"change_policy":           "Approved: approver puts the looser policy in force now.",
+	"change_rules":            "Approved: approver puts the looser rule set in force now.",
+	"change_flow":             "Approved: approver puts the looser information flow in force now.",
 }

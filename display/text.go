@@ -31,6 +31,11 @@ func Squeeze(s string) string {
 	})
 }
 
+// Flat writes the lines of a text on one line, so that none of them can pass for a line of a card.
+func Flat(s string) string {
+	return strings.NewReplacer("\r\n", " ⏎ ", "\r", " ⏎ ", "\n", " ⏎ ", "\t", " ").Replace(s)
+}
+
 // EncodeJSON is json.Marshal without HTML escaping, which makes shell commands hard to read.
 func EncodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer

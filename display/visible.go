@@ -52,19 +52,40 @@ func visibleLine(b *strings.Builder, line string, mixed bool, read func(string) 
 // visibleWords writes the words of a line. In a mixed line, which has ASCII names, right-to-left
 // letters would change the visible order of arguments, so they are marked in every word.
 func visibleWords(b *strings.Builder, s string, mixed bool) {
+	eachCharacter(s, mixed, func(word string, i int, r rune, is kind) {
+		switch is {
+		case badByte:
+			fmt.Fprintf(b, "⟨\\x%02X⟩", word[i])
+		case plain:
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(b, "⟨U+%04X⟩", r)
+		}
+	})
+}
+
+// eachCharacter calls yield for each character of a line, with its word and what it is there.
+func eachCharacter(s string, mixed bool, yield func(word string, i int, r rune, is kind)) {
 	for len(s) > 0 {
 		n := wordLength(s)
 		word := s[:n]
 		disguised := looksASCII(word)
 		for i, r := range word {
+			is := plain
 			switch {
 			case r == utf8.RuneError && !strings.HasPrefix(word[i:], "\uFFFD"):
-				fmt.Fprintf(b, "⟨\\x%02X⟩", word[i])
-			case isHidden(r), disguised && disguises(r), mixed && rightToLeft(r):
-				fmt.Fprintf(b, "⟨U+%04X⟩", r)
-			default:
-				b.WriteRune(r)
+				is = badByte
+			case isHidden(r):
+				is = hiddenKind(r)
+			case disguised && disguises(r):
+				is = foreign
+				if lookAlike(r) {
+					is = alike
+				}
+			case mixed && rightToLeft(r):
+				is = fromRight
 			}
+			yield(word, i, r, is)
 		}
 		s = s[n:]
 	}
@@ -125,7 +146,7 @@ func looksASCII(word string) bool {
 		switch {
 		case asciiName(r):
 			return true
-		case r >= utf8.RuneSelf && !lookAlike(r) && !isHidden(r) && !unicode.IsMark(r):
+		case r >= utf8.RuneSelf && !alikeAlone(r) && !isHidden(r) && !unicode.IsMark(r):
 			onlyAlike = false
 		}
 	}
@@ -198,8 +219,9 @@ func rightToLeft(r rune) bool {
 		r >= 0x10800 && r <= 0x10fff || r >= 0x1e800 && r <= 0x1efff
 }
 
-// lookAlike reports whether a character looks like an ASCII one.
-func lookAlike(r rune) bool {
+// alikeByHand reports whether a character looks like an ASCII one, by tables that were made by hand.
+// The other characters that do are in alikes.txt.
+func alikeByHand(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
 		return false
@@ -286,19 +308,35 @@ func markedAs(mark string) (string, bool) {
 // PushLength is the greatest length of a push line, in characters.
 const PushLength = 120
 
-// PushLine returns the line for a lock screen: severity and call, at most PushLength characters.
-// It never contains a code. The dots between the parts are ours. A dot inside a part is marked,
-// like in every text that we did not write.
-func PushLine(severity string, parts ...string) string {
+// maxPlace is the greatest length of a place that stays whole in a push line that is cut.
+const maxPlace = 40
+
+// PushLine returns the line for a lock screen: the severity, what would happen, and where, if that
+// is known. It has at most PushLength characters; if it has to leave something out, it cuts the
+// title. It never contains a code. title and where are texts that were made safe already: their
+// marks stay, and everything else in them is made safe again. The dots between the parts are ours.
+// A dot inside a part is marked, like in every text that we did not write.
+func PushLine(severity, title, where string) string {
 	mark := "🔴"
 	if severity == "HIGH" {
 		mark = "🟠"
 	}
-	line := []rune(mark + " " + severity + " · " + oneLine(asItIs, parts...))
-	if len(line) > PushLength {
-		return string(line[:PushLength-1]) + "…"
+	line := mark + " " + severity + " · " + Squeeze(OneLineAgain(title))
+	place := ""
+	if where != "" {
+		place = " (" + Squeeze(OneLineAgain(where)) + ")"
 	}
-	return string(line)
+	if utf8.RuneCountInString(line+place) <= PushLength {
+		return line + place
+	}
+	if utf8.RuneCountInString(place) > maxPlace {
+		line, place = line+place, ""
+	}
+	kept := string([]rune(line)[:min(utf8.RuneCountInString(line), PushLength-1-utf8.RuneCountInString(place))])
+	if at := strings.LastIndex(kept, "⟨"); at > strings.LastIndex(kept, "⟩") {
+		kept = kept[:at] // half a mark would say something else
+	}
+	return kept + "…" + place
 }
 
 // Cut fits a text into limit bytes. If it has to leave something out, it keeps the head and the

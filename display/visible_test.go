@@ -134,11 +134,11 @@ func TestPushLine(t *testing.T) {
 		{"CATASTROPHIC", "rm -rf /\nls", "🔴 CATASTROPHIC · rm -rf / ⏎ ls"},
 		{"other", "x", "🔴 other · x"},
 	} {
-		if got := PushLine(c.sev, c.in); got != c.want {
+		if got := PushLine(c.sev, c.in, ""); got != c.want {
 			t.Errorf("PushLine(%v, %q) = %q, want %q", c.sev, c.in, got, c.want)
 		}
 	}
-	if n := utf8.RuneCountInString(PushLine("HIGH", strings.Repeat("é", 500))); n != PushLength {
+	if n := utf8.RuneCountInString(PushLine("HIGH", strings.Repeat("é", 500), "")); n != PushLength {
 		t.Errorf("a long push line has %d characters", n)
 	}
 }

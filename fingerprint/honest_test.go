@@ -157,7 +157,7 @@ func TestHonestRepeatsKeepTheirGrant(t *testing.T) {
 			continue
 		}
 		if out := h.says(card, true, approver.Term{Session: true}); out.Kind != approver.OutcomeApproved {
-			t.Errorf("%s: the card says %q, and a yes for the session: %+v", c.command, card.Notice, out)
+			t.Errorf("%s: the card says %q, and a yes for the session: %+v", c.command, warned(card), out)
 			h.says(card, false, approver.Term{})
 		}
 		<-answer

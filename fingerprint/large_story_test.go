@@ -34,7 +34,7 @@ func TestAYesForALargeFolderHoldsUntilItChanges(t *testing.T) {
 	if !asked {
 		t.Fatalf("nobody was asked: %+v", v)
 	}
-	if strings.Contains(card.Notice, "too large") {
+	if strings.Contains(warned(card), "too large") {
 		t.Skip("the times of files on this file system are not trusted")
 	}
 	swap("kind: Pod # 2\n")
@@ -50,7 +50,7 @@ func TestAYesForALargeFolderHoldsUntilItChanges(t *testing.T) {
 	<-answer
 	answer = h.asks(command)
 	if card, asked, _ := h.card(answer); asked {
-		t.Errorf("nothing changed, and people are asked again: %s", card.Notice)
+		t.Errorf("nothing changed, and people are asked again: %s", warned(card))
 		h.says(card, false, approver.Term{})
 		<-answer
 	}

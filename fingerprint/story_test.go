@@ -350,8 +350,8 @@ func TestWhatWasSwappedBehindTheCardDoesNotRun(t *testing.T) {
 			if !asked {
 				t.Fatalf("nobody was asked: %+v", v)
 			}
-			if strings.Contains(card.Notice, "NOT BOUND") {
-				t.Errorf("the card says %q", card.Notice)
+			if strings.Contains(warned(card), "NOT BOUND") {
+				t.Errorf("the card says %q", warned(card))
 			}
 			h.write(s.file, s.after)
 			h.says(card, true, approver.Term{})
@@ -509,9 +509,9 @@ func TestWhatCannotBeBoundHasAName(t *testing.T) {
 			if !asked {
 				t.Fatalf("nobody was asked: %+v", v)
 			}
-			if notice := strings.ReplaceAll(card.Notice, h.dir+"/", ""); !strings.HasPrefix(notice, "NOT BOUND: ") ||
+			if notice := strings.ReplaceAll(warned(card), h.dir+"/", ""); !strings.HasPrefix(notice, "NOT BOUND: ") ||
 				!strings.Contains(notice, name) {
-				t.Errorf("the card says %q, and not %q", card.Notice, name)
+				t.Errorf("the card says %q, and not %q", warned(card), name)
 			}
 			for _, term := range []approver.Term{{Session: true}, {For: time.Minute}} {
 				if out := h.says(card, true, term); out.Kind != approver.OutcomeNeedCode {
@@ -616,8 +616,8 @@ func TestWhatIsTooMuchIsDeniedOrOnTheCard(t *testing.T) {
 			}
 			h.write("deploy.sh", evil)
 			h.says(card, true, approver.Term{})
-			if v := <-answer; v.Decision != approver.Deny && !strings.Contains(card.Notice, "NOT BOUND") {
-				t.Errorf("the swapped script was released, and the card said %q", card.Notice)
+			if v := <-answer; v.Decision != approver.Deny && !strings.Contains(warned(card), "NOT BOUND") {
+				t.Errorf("the swapped script was released, and the card said %q", warned(card))
 			}
 		})
 	}
@@ -642,3 +642,6 @@ func must(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// warned are the warnings of a card.
+func warned(card approver.Card) string { return strings.Join(card.Warnings, " ") }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // This file implements appeals: people are asked about a call that a rule denied, if the
@@ -123,6 +124,8 @@ func (a *Appeals) count(peer approver.Peer, now time.Time) bool {
 // asked turns a denial into the question whether it should stand.
 func asked(v approver.Verdict, appeal approver.Appeal) approver.Verdict {
 	v.Decision, v.Args, v.Appeal = approver.Ask, nil, appeal
+	why := cmp.Or(v.Says.Why.Plain(), display.OneLine(v.Reason))
+	v.Says.Why = display.Phrase{Text: "A rule denies this call, and the agent appeals: %s", Args: []string{why}}
 	v.Detail = "APPEAL: a rule denies this call: " + cmp.Or(v.Detail, v.Reason)
 	return v
 }
@@ -149,7 +152,7 @@ func (g *Gate) Appeal(ctx context.Context, peer approver.Peer, id, claimed strin
 	case !v.Appealable:
 		return approver.Appealed{}, ErrNoAppeal
 	}
-	why := asked(v, approver.Appeal{Of: call.ID, Claimed: claimed})
+	why := g.summed(judged, asked(v, approver.Appeal{Of: call.ID, Claimed: claimed}))
 	if _, err := g.Audit.Record(ctx,
 		approver.Record{Event: approver.EventAppealed, At: time.Now(), Call: judged, Verdict: why,
 			Note: "claimed: " + claimed}); err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/internal/timing"
 )
 
@@ -33,6 +34,9 @@ type Gate struct {
 	// Rewrite applies a Modify's arguments to a call, so that it can be judged
 	// once more. Nil denies calls that would have to be modified.
 	Rewrite func(call approver.ToolCall, args json.RawMessage) (approver.ToolCall, error)
+	// Sum says in words for people what a call would do, if no stage that asks about it has said
+	// so. Nil says nothing.
+	Sum func(call approver.ToolCall) display.Summary
 	// Times counts how long judging takes. Nil counts nothing.
 	Times *timing.Times
 	// Appeals lets people be asked about a denial if its rule allows that. Nil means never.
@@ -164,6 +168,7 @@ func (g *Gate) ask(ctx context.Context, call approver.ToolCall, why approver.Ver
 			v = why.Blocked("approver failed while it asked people", "panic")
 		}
 	}()
+	why = g.summed(call, why)
 	v = g.Ask(ctx, call, why)
 	if v.Decision != approver.Allow {
 		v.Decision = approver.Deny
@@ -171,6 +176,14 @@ func (g *Gate) ask(ctx context.Context, call approver.ToolCall, why approver.Ver
 	}
 	v.Args = why.Args
 	return v
+}
+
+// summed returns the verdict with a summary of the call, which people are asked about.
+func (g *Gate) summed(call approver.ToolCall, why approver.Verdict) approver.Verdict {
+	if g.Sum != nil && why.Says.Title.IsZero() && len(why.Says.Does) == 0 {
+		why.Says = why.Says.Or(g.Sum(call))
+	}
+	return why
 }
 
 // judge runs the stages, and runs them again if the call was modified.

@@ -60,6 +60,7 @@ func (g *Gate) raise(
 			MinTier: approver.TierPeople, Category: "tier", Confidence: 1, Ruled: true,
 			Reason: "the security evaluation is not available, so a person has to decide",
 			Detail: "the evaluation is not available: " + said.Detail,
+			Says:   display.Summary{Why: display.Sentence("the security evaluation is not available")},
 		})), chain
 	}
 	return objected(v, found, said), chain
@@ -94,6 +95,9 @@ func objected(v approver.Verdict, found []approver.Verdict, said approver.Verdic
 		if f.TTL > 0 && (out.TTL == 0 || f.TTL < out.TTL) {
 			out.TTL = f.TTL
 		}
+	}
+	if !v.Says.Why.IsZero() { // a rule says what it is about; the model only that it is not sure
+		out.Says.Why = v.Says.Why
 	}
 	if v.Decision == approver.Ask { // the model's text comes last, so that it cannot pass for approver's
 		out.Detail = cmp.Or(v.Detail, v.Reason) + "; " + out.Detail
@@ -140,6 +144,7 @@ func (g *Gate) toPeople(found []approver.Verdict) []approver.Verdict {
 				f.MinTier),
 			Detail: fmt.Sprintf("%s lets it through only after tier %d, and only people are there to do it", nameOf(f),
 				f.MinTier),
+			Says: display.Summary{Why: display.Sentence("a rule wants it looked at closely, and only people can do that")},
 		})
 	}
 	return out

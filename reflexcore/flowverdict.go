@@ -2,6 +2,7 @@ package reflexcore
 
 import (
 	"approver.example"
+	"approver.example/display"
 	"approver.example/reflexcore/flow"
 )
 
@@ -45,6 +46,7 @@ func (j *judgment) decideFlow(v approver.Verdict) approver.Verdict {
 		return v
 	}
 	says.Chain, says.Shadow, says.Allowed = v.Chain, v.Shadow, v.Allowed
+	says.Says.Why, j.about = display.Phrase{Text: whyFlow[found.Sink], Args: []string{found.Label.String()}}, found.Effect
 	if v.Rule != "" {
 		says.Chain = appendBounded(says.Chain, matchedToo(v))
 	}

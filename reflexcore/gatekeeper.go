@@ -41,6 +41,7 @@ func (j *judgment) gatekeep(v approver.Verdict) approver.Verdict {
 			Shadow: v.Shadow, Allowed: v.Allowed,
 			Reason: "it does what cannot be taken back (" + v.Irreversible.Why + ")",
 		}
+		v.Says.Why.Text, j.about = whyIrreversible, destroys
 	}
 	if score >= TypeFrom && v.Decision <= approver.Ask {
 		v.Severity = approver.Catastrophic

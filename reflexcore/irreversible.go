@@ -30,6 +30,28 @@ type loss struct {
 	why   string
 }
 
+// lossNone is what is said of a loss that is none.
+const lossNone = "version control has it"
+
+// What makes a loss worse or better, in words.
+const (
+	lossProduction = "its name says production"
+	lossMass       = "more than 1,000 at once"
+	lossMany       = "more than 20 at once"
+	lossBelow      = "with all that is below"
+	lossKind       = "all of its kind"
+	lossPattern    = "by a pattern"
+	lossForce      = "over protections"
+	lossMore       = "and more than the project"
+	lossAny        = "any number of them"
+	lossLater      = "not now"
+	lossTrashed    = "into a trash"
+	lossCopied     = "copied before"
+)
+
+var lossModifiers = []string{lossProduction, lossMass, lossMany, lossBelow, lossKind, lossPattern, lossForce, lossMore,
+	lossAny, lossLater, lossTrashed, lossCopied}
+
 // irreversible returns how hard it is to undo the effects: the score of the worst effect, raised if
 // there are many. It looks at kinds, places, targets and programs, never at the words of the
 // command. Effects for which lost is false do not count. destroys is the index of the worst effect;
@@ -64,13 +86,13 @@ func irreversible(
 		return worst, -1
 	}
 	if production && best.score > recreatable {
-		best.add(15, "its name says production")
+		best.add(15, lossProduction)
 	}
 	switch {
 	case many > bulkMass:
-		best.add(25, "more than 1,000 at once")
+		best.add(25, lossMass)
 	case many > bulk:
-		best.add(15, "more than 20 at once")
+		best.add(15, lossMany)
 	}
 	return approver.Irreversibility{Score: uint8(min(max(best.score, 1), 100)), Why: best.why}, destroys
 }
@@ -100,7 +122,7 @@ func (l *loss) add(points int, why string) {
 func lossOf(e *effect.Effect, p places.Place) loss {
 	switch {
 	case p&places.Recoverable != 0 && (e.Kind == effect.Delete || e.Kind == effect.Discard):
-		return loss{recreatable, "version control has it"}
+		return loss{recreatable, lossNone}
 	case p&places.Feature != 0 && e.Kind == effect.Discard:
 		return loss{20, "rewrites a branch on which others do not build"}
 	}
@@ -243,12 +265,12 @@ func (l loss) withImpact(e *effect.Effect, p places.Place) loss {
 		points int
 		why    string
 	}{
-		{e.Bits&effect.Recursive != 0, 10, "with all that is below"},
-		{e.Bits&effect.Bulk != 0, 15, "all of its kind"},
-		{e.Bits&effect.Glob != 0, 5, "by a pattern"},
-		{e.Bits&effect.Force != 0 && e.Kind != effect.Delete, 5, "over protections"}, // rm -f: no question
-		{p&places.Whole != 0 && p&places.Project == 0, 10, "and more than the project"},
-		{isDestruction(e.Kind) && e.Bits&effect.Splits != 0, 5, "any number of them"},
+		{e.Bits&effect.Recursive != 0, 10, lossBelow},
+		{e.Bits&effect.Bulk != 0, 15, lossKind},
+		{e.Bits&effect.Glob != 0, 5, lossPattern},
+		{e.Bits&effect.Force != 0 && e.Kind != effect.Delete, 5, lossForce}, // rm -f: no question
+		{p&places.Whole != 0 && p&places.Project == 0, 10, lossMore},
+		{isDestruction(e.Kind) && e.Bits&effect.Splits != 0, 5, lossAny},
 	} {
 		if m.is {
 			l.add(m.points, m.why)
@@ -261,13 +283,13 @@ func (l loss) withImpact(e *effect.Effect, p places.Place) loss {
 func (l loss) withRecovery(e *effect.Effect, before []effect.Effect) loss {
 	if e.Bits&effect.Later != 0 {
 		l.score /= 2
-		l.why += ", not now"
+		l.why += ", " + lossLater
 	}
 	if e.Kind == effect.Delete && slices.Contains(trashes, e.Program()) {
-		l.add(-20, "into a trash")
+		l.add(-20, lossTrashed)
 	}
 	if isSaved(e, before) {
-		l.add(-25, "copied before")
+		l.add(-25, lossCopied)
 	}
 	return l
 }
@@ -293,4 +315,45 @@ func isSaved(e *effect.Effect, before []effect.Effect) bool {
 		}
 	}
 	return false
+}
+
+// saidLosses are the losses that have no row in losses.txt.
+const saidLosses = `
+deletes a container or an image
+deletes a credential
+deletes a resource elsewhere
+deletes a volume
+deletes all temporary files, of others too
+deletes files
+deletes files elsewhere
+deletes files of a repository
+deletes files of the project
+deletes files of the system
+deletes files outside the project
+deletes the whole working directory
+deletes what can be made again
+deletes what is for tests, or can be filled again
+deletes what is made again
+deletes what is not known yet
+deletes what the call puts there anew
+deletes what the container's image has
+deletes what the machine or a home needs
+makes something known
+overwrites a disk
+rewrites a branch on which others do not build
+stops something that runs
+stops the machine
+throws work away
+wipes a disk
+`
+
+// lossTexts returns what is said of losses.
+func lossTexts() (out []string) {
+	out = strings.Split(strings.TrimSpace(saidLosses), "\n")
+	for _, table := range baselines {
+		for _, b := range table {
+			out = append(out, b.loss.why)
+		}
+	}
+	return out
 }

@@ -28,6 +28,7 @@ type judgment struct {
 	complete   bool           // all patterns were tried, and all links were read
 	gitBudget  gitrepo.Budget
 	findings   []finding
+	about      int // the index of the effect that the verdict is about, or -1
 	trips      []trip
 	git        gitruns.Reader
 	agentTexts agenttexts.Reader

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/gitrepo"
 	"approver.example/reflexcore/precedent"
@@ -58,11 +59,13 @@ func (e *Engine) matchPrecedents(ctx context.Context, j *judgment, v approver.Ve
 		asks.Confidence = 1
 		asks.Reason, asks.Detail = "what people said no to before cannot be read, so they are asked",
 			effect.Short(err.Error())
+		asks.Says.Why.Text = whyNoPrecedents
 	case similarity == 0:
 		return v
 	default:
 		day := like.At.UTC().Format("2006-01-02")
 		asks.Reason = "people said no to a call like this on " + day
+		asks.Says.Why = display.Phrase{Text: whyPrecedent, Args: []string{day}}
 		if like.Category != "" {
 			asks.Reason += " (" + like.Category + ")"
 		}

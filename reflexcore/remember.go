@@ -57,6 +57,7 @@ func (e *Engine) remember(j *judgment, v approver.Verdict) (approver.Verdict, er
 		Reason:     found.Reason,
 		Detail:     fmt.Sprintf("%d times since call %d of the session, score %.2f", found.Count, found.Since, found.Score),
 	}
+	looping.Says.Why.Text = whyLoop
 	if found.Ask {
 		looping.Decision = approver.Ask
 	} else if v.Escalates() { // a warning is weaker than the evaluation

@@ -24,12 +24,14 @@ func (j *judgment) verdict() (v approver.Verdict) {
 			best = f
 		}
 	}
+	j.about = -1
 	v.By, v.Trial = By, j.isTrial()
 	j.complete = j.complete && !j.call.Links.Spent()
 	if !j.complete && (best == nil || best.decision() > approver.Ask) {
 		v.Decision, v.Severity, v.Rule, v.Category, v.Confidence = approver.Ask, approver.Catastrophic, "too_complex",
 			"evasion", 0.5
 		v.Reason = "the command is too complex to be checked: split it into simple commands"
+		v.Says.Why.Text = whyComplex
 		return v
 	}
 	if best == nil {
@@ -40,6 +42,7 @@ func (j *judgment) verdict() (v approver.Verdict) {
 	v.Decision, v.Severity, v.Confidence = best.decision(), best.severity(), r.Confidence
 	v.Rule, v.Where, v.Category = r.ID, r.Where, r.Category
 	v.Reason, v.Detail = j.reason(r, *best), j.detail(*best)
+	v.Says.Why, j.about = whyOf(r), best.effect
 	if !j.complete && v.Decision == approver.Ask {
 		v.Severity = approver.Catastrophic // what was found is not all that there may be
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/internal/strictyaml"
 )
 
@@ -280,6 +281,13 @@ func (c *compiler) reasons(at string, rf ruleFile, v *approver.Verdict) {
 	}
 	v.Detail = cmp.Or(strings.TrimSpace(rf.Reason), "the policy's rule "+rf.Name+" matches")
 	v.Reason = cmp.Or(strings.TrimSpace(rf.AgentReason), v.Detail)
+	if v.Decision > approver.Ask {
+		return // nobody reads why
+	}
+	if v.Says.Why = display.Sentence(strings.TrimSpace(rf.Reason)); v.Says.Why.IsZero() {
+		v.Says.Why = display.Phrase{Text: "the rule %s of the policy asks or denies",
+			Args: []string{display.OneLine(rf.Name)}}
+	}
 }
 
 // A compiler makes a policy from the file as written, and collects problems.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // Built-in paths of the denylist. A policy can add to them, and remove none.
@@ -79,7 +80,13 @@ func (d denylist) judge(s *subject) (approver.Verdict, bool) {
 }
 
 func blockedPath(rule, p, why string) approver.Verdict {
-	return finding(approver.Deny, rule, fmt.Sprintf("%s is on the path denylist: %s, whatever the rules say", p, why))
+	v := finding(approver.Deny, rule, fmt.Sprintf("%s is on the path denylist: %s, whatever the rules say", p, why))
+	text := "the policy lets no agent read or write %s"
+	if rule == RuleProtected {
+		text = "the policy lets no agent change %s"
+	}
+	v.Says.Why = display.Phrase{Text: text, Args: []string{display.OneLine(p)}}
+	return v
 }
 
 // onlyReads reports whether a call is known to read and to do nothing else.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // RuleFirstUse is the finding that no session of the project has used the tool before, and
@@ -110,6 +111,11 @@ func (u Using) judge(ctx context.Context, call approver.ToolCall, uses bool) (ap
 			call.Tool, err)
 	}
 	first := p.about(*p.firstUse, text)
+	first.Says.Why = display.Phrase{Text: "no session of this project has used the tool %s before",
+		Args: []string{display.OneLine(call.Tool)}}
+	if err != nil {
+		first.Says.Why = display.Sentence("which tools this project has used before cannot be read")
+	}
 	if first.Decision == approver.Pass || v.Rule != "" && v.Decision > approver.Ask { // a rule of the call decides
 		v.Chain = append(v.Chain, approver.Finding{By: By, Rule: RuleFirstUse, Decision: approver.Pass,
 			Severity: approver.High, Confidence: 1, Note: text})

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 func (r *rule) matches(s *subject) (bool, error) {
@@ -122,7 +123,8 @@ func (r *rule) matchesContent(s *subject) (bool, error) {
 const By = "policy"
 
 func finding(d approver.Decision, name, text string) approver.Verdict {
-	return approver.Verdict{Decision: d, By: By, Rule: name, Category: "policy", Reason: text, Detail: text, Confidence: 1}
+	return approver.Verdict{Decision: d, By: By, Rule: name, Category: "policy", Reason: text, Detail: text,
+		Confidence: 1, Says: display.Summary{Why: display.Sentence(text)}}
 }
 
 // Names of the findings of the path denylist.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/internal/strictyaml"
 	"approver.example/internal/timing"
 )
@@ -114,8 +115,10 @@ func (p *Policy) Judge(ctx context.Context, call approver.ToolCall) (approver.Ve
 		return approver.Verdict{By: By}, fmt.Errorf("the call names %d paths: the limit is %d", len(call.Paths), MaxPaths)
 	}
 	if len(call.Command) > MaxCommand {
-		return finding(approver.Deny, RuleTooLong, fmt.Sprintf("the command has %d bytes; the limit is %d", len(call.Command),
-			MaxCommand)), nil
+		v := finding(approver.Deny, RuleTooLong, fmt.Sprintf("the command has %d bytes; the limit is %d", len(call.Command),
+			MaxCommand))
+		v.Says.Why = display.Sentence("the command is longer than the policy reads")
+		return v, nil
 	}
 	s := &subject{call: call, home: p.Home, sieve: p.index.sieve}
 	v, err := p.firstMatch(ctx, s)
@@ -163,9 +166,15 @@ func (p *Policy) firstMatch(ctx context.Context, s *subject) (approver.Verdict, 
 	switch {
 	case v.Decision == approver.Deny:
 	case !anyTool(p.known, s.call.Tool):
-		return p.ask(RuleUnknownTool, fmt.Sprintf("the policy does not know the tool %q", s.call.Tool)), nil
+		v := p.ask(RuleUnknownTool, fmt.Sprintf("the policy does not know the tool %q", s.call.Tool))
+		v.Says.Why = display.Phrase{Text: "the policy does not know the tool %s",
+			Args: []string{display.OneLine(s.call.Tool)}}
+		return v, nil
 	case p.unknownVerb != nil && p.unknownVerb.Decision < v.Decision && saysNothing(s.call):
-		return p.about(*p.unknownVerb, fmt.Sprintf("the name of the tool %q does not say what it does", s.call.Tool)), nil
+		v := p.about(*p.unknownVerb, fmt.Sprintf("the name of the tool %q does not say what it does", s.call.Tool))
+		v.Says.Why = display.Phrase{Text: "the name of the tool %s does not say what it does",
+			Args: []string{display.OneLine(s.call.Tool)}}
+		return v, nil
 	case p.hasPaths && s.hasUnplaced():
 		return p.ask(RuleUnplacedPath,
 			"the call names a relative path but no directory, so the policy cannot tell which file is meant"), nil

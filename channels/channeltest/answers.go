@@ -268,9 +268,10 @@ func checkTalk(t *testing.T, m maker) {
 			t.Errorf("ordinary talk was answered with %q", got)
 		}
 	}
-	// What is meant for the bot and is no answer may get one word of what works there.
+	// What is meant for the bot and is no answer may get one word of what works there, or be a command of
+	// its own that answers nothing.
 	for _, user := range []string{b.Approver, b.Stranger} {
-		b.Fake.Type(user, b.Here.Conversation, "/help me")
+		b.Fake.Type(user, b.Here.Conversation, "/helpless")
 		b.Fake.ReplyTo(user, ref.Conversation, ref.Message, "what does this do?")
 	}
 	b.noReply("a question")

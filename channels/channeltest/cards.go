@@ -37,7 +37,9 @@ var relativeTime = regexp.MustCompile(`\d+ ?(s|sec|seconds?|m|min|minutes?)\b`)
 func checkHighCard(t *testing.T, m maker) {
 	b := start(t, m)
 	card := high(t)
-	card.Command = "set -e\ngit fetch origin\n\tgit push --force origin main  # " + card.Request[24:]
+	command := "set -e\ngit fetch origin\n\tgit push --force origin main  # " + card.Request[24:]
+	card.Body = append(Command(command),
+		display.Block{Label: "Environment", Text: "KUBECONFIG=/home/dev/prod.yaml (was unset)"})
 	ref, s := b.post(b.Here, card)
 	if ref.Partial {
 		t.Errorf("the card is called partial although the command is short")
@@ -49,21 +51,20 @@ func checkHighCard(t *testing.T, m maker) {
 		t.Errorf("the notification is %q, want it to start with the push line %q", s.Push, card.Push)
 	}
 	wantFirstLine(t, s, card.Push)
-	due := card.Due.UTC().Format("15:04:05 UTC")
 	for what, text := range map[string]string{
-		"command": card.Command, "why": card.Why, "rule": card.Rule, "claimed": card.Claimed,
-		"mark of the claim": "not checked",
-		"agent":             card.Agent, "session": card.Session, "directory": card.Dir, "host": card.Host,
-		"notice":      card.Notice,
-		"environment": card.Environment,
-		"code":        card.Code.Reveal(), "expiry": due,
+		"command": command, "argument": card.Body[1].Text, "why": card.Why[0], "loss": card.Why[1], "claim": card.Claimed,
+		"mark of the claim": "not checked", "context": card.Context, "warning": card.Warnings[0],
+		"code": card.Code.Reveal(),
 	} {
 		if !strings.Contains(plain(s.Text), text) {
 			t.Errorf("the card does not show the %s %q:\n%s", what, text, s.Text)
 		}
 	}
-	if rest := strings.ReplaceAll(s.Text, due, ""); !relativeTime.MatchString(rest) {
+	if !relativeTime.MatchString(s.Text) {
 		t.Errorf("the card does not say how long is left:\n%s", s.Text)
+	}
+	if strings.Contains(s.Text, card.Details[0].Text) {
+		t.Errorf("the card shows its details without being asked:\n%s", s.Text)
 	}
 	wantButtons(t, s, true)
 	wantNoCodeInPush(t, s, card)
@@ -101,7 +102,7 @@ func checkBareCard(t *testing.T, m maker) {
 	full := high(t)
 	_, s := b.post(b.Here, approver.Card{
 		Request: full.Request, State: approver.Pending, Severity: approver.High, OneTap: true,
-		Push: full.Push, Command: full.Command, Code: full.Code, Created: full.Created, Due: full.Due,
+		Push: full.Push, Body: full.Body, Code: full.Code, Created: full.Created, Due: full.Due,
 	})
 	wantButtons(t, s, true)
 	if strings.Contains(s.Text, "not checked") {
@@ -123,10 +124,10 @@ func checkSettled(t *testing.T, m maker) {
 			b := start(t, m)
 			card := high(t)
 			ref, _ := b.post(b.Here, card)
-			before := b.showing(ref.Conversation, card.Command)
+			before := b.showing(ref.Conversation, command(card))
 			s := b.update(ref, settled(card, c.state, c.result))
 			wantSettled(t, s, card, c.mark, c.result)
-			if n := b.showing(ref.Conversation, card.Command); n != before {
+			if n := b.showing(ref.Conversation, command(card)); n != before {
 				t.Errorf("%d messages show the command after the update, %d before: want the same message changed", n, before)
 			}
 			again := b.update(ref, settled(card, c.state, c.result))
@@ -157,7 +158,7 @@ func checkHuge(t *testing.T, m maker) {
 	for i := 0; long.Len() < 100_000; i++ {
 		fmt.Fprintf(&long, "echo line %d & echo '<&>' \"é漢🔥\"\n", i)
 	}
-	card.Command = long.String() + "rm -rf /srv # the end"
+	card.Body = Command(long.String() + "rm -rf /srv # the end")
 	ref, s := b.post(b.Here, card)
 	wantWhole(t, ref, s, card)
 	result := "⛔ Denied by Ann"
@@ -169,11 +170,11 @@ func checkSizes(t *testing.T, m maker) {
 	for i, n := range []int{1990, 2990, 4090} {
 		for j, unit := range []string{"abcdefg ", "<&>`*_~|", "é漢🔥x "} {
 			card := high(t)
-			card.Command = strings.Repeat(unit, n/len(unit)) + "END-" + card.Request[24:]
+			card.Body = Command(strings.Repeat(unit, n/len(unit)) + "END-" + card.Request[24:])
 			ref, s := b.post([]approver.Destination{b.Here, b.second()}[(i+j)%2], card)
 			wantWhole(t, ref, s, card)
 			if t.Failed() {
-				t.Fatalf("this was with a command of %d bytes made of %q", len(card.Command), unit)
+				t.Fatalf("this was with a command of %d bytes made of %q", len(command(card)), unit)
 			}
 		}
 	}
@@ -191,13 +192,12 @@ func checkLongClaims(t *testing.T, m maker) {
 	b := start(t, m)
 	card := high(t)
 	card.Claimed = strings.Repeat("this is quite harmless, believe me <&> ", 1700)
-	card.Session = strings.Repeat("s", 6000)
-	card.Dir = "/home/dev/" + strings.Repeat("d/", 3000)
-	card.Why = strings.Repeat("A rule with a long reason. ", 200)
-	card.Command = "make -C release publish\n\techo done"
+	card.Context = "claude · /home/dev/" + strings.Repeat("d/", 3000)
+	card.Why = []string{strings.Repeat("A rule with a long reason. ", 200)}
+	card.Body = Command("make -C release publish\n\techo done")
 	ref, s := b.post(b.Here, card)
 	wantWhole(t, ref, s, card)
-	if !strings.Contains(plain(s.Text), card.Command) {
+	if !strings.Contains(plain(s.Text), command(card)) {
 		t.Errorf("the card does not show its short command:\n%.3000s", s.Text)
 	}
 	if !strings.Contains(s.Text, card.Code.Reveal()) {
@@ -228,10 +228,10 @@ func checkHostile(t *testing.T, m maker) {
 	for i := 0; i < len(hostile); i += 2 {
 		text := func(k int) string { return display.OneLine(hostile[(i+k)%len(hostile)]) }
 		card := high(t)
-		card.Command = "echo begin\n" + strings.Join(hostile, "\n") + "\necho end"
-		card.Push = display.PushLine(approver.High.String(), text(0))
-		card.Claimed, card.Why, card.Rule, card.Notice = text(0), text(1), text(2), text(3)
-		card.Agent, card.Session, card.Dir, card.Host, card.Environment = text(4), text(5), text(6), text(7), text(0)
+		card.Body = append(Command("echo begin\n"+strings.Join(hostile, "\n")+"\necho end"),
+			display.Block{Label: text(4), Text: text(5)}, display.Block{Kind: display.Diff, Label: text(6), Text: "-" + text(7)})
+		card.Push = display.PushLine(approver.High.String(), text(0), text(1))
+		card.Claimed, card.Why, card.Context, card.Warnings = text(0), []string{text(1)}, text(2), []string{text(3)}
 		ref, s := b.post(b.Here, card)
 		wantWhole(t, ref, s, card)
 		wantLiteral(t, s, card)
@@ -245,9 +245,9 @@ func checkHostile(t *testing.T, m maker) {
 func wantLiteral(t *testing.T, s fake.Shown, card approver.Card) {
 	t.Helper()
 	for what, text := range map[string]string{
-		"push": card.Push, "claim": card.Claimed, "why": card.Why, "rule": card.Rule, "notice": card.Notice,
-		"agent": card.Agent, "session": card.Session, "directory": card.Dir, "host": card.Host,
-		"environment": card.Environment,
+		"push": card.Push, "claim": card.Claimed, "why": card.Why[0], "context": card.Context, "warning": card.Warnings[0],
+		"label": card.Body[1].Label, "argument": card.Body[1].Text, "label of a change": card.Body[2].Label,
+		"change": card.Body[2].Text,
 	} {
 		if !strings.Contains(plain(s.Text), text) {
 			t.Errorf("the %s is not shown literally: want %q in\n%s", what, text, s.Text)
@@ -315,7 +315,7 @@ func checkEndedContext(t *testing.T, m maker) {
 		t.Errorf("Post with an ended context took %v", took)
 	}
 	time.Sleep(b.quiet)
-	if n := b.showing(b.Here.Conversation, card.Command); n != 0 {
+	if n := b.showing(b.Here.Conversation, command(card)); n != 0 {
 		t.Errorf("Post with an ended context left %d messages", n)
 	}
 }
@@ -374,9 +374,9 @@ func wantSettled(t *testing.T, s fake.Shown, card approver.Card, mark, result st
 func wantWhole(t *testing.T, ref approver.Ref, s fake.Shown, card approver.Card) {
 	t.Helper()
 	if !ref.Partial {
-		if !strings.Contains(plain(s.Text), card.Command) {
+		if !strings.Contains(plain(s.Text), command(card)) {
 			t.Errorf("the card is not called partial, and does not show the whole command of %d bytes:\n%.6000s",
-				len(card.Command), s.Text)
+				len(command(card)), s.Text)
 		}
 		wantButtons(t, s, true)
 		return
@@ -385,12 +385,12 @@ func wantWhole(t *testing.T, ref approver.Ref, s fake.Shown, card approver.Card)
 	if !strings.Contains(s.Text, "bytes hidden") {
 		t.Errorf("the card cuts the command and does not say how many bytes are hidden:\n%.6000s", s.Text)
 	}
-	if !slices.ContainsFunc(s.Files, func(file string) bool { return strings.Contains(file, card.Command) }) {
+	if !slices.ContainsFunc(s.Files, func(file string) bool { return strings.Contains(file, command(card)) }) {
 		sizes := make([]int, 0, len(s.Files))
 		for _, f := range s.Files {
 			sizes = append(sizes, len(f))
 		}
 		t.Errorf("the card cuts the command and none of the attachments (of %v bytes) has the whole command of %d bytes",
-			sizes, len(card.Command))
+			sizes, len(command(card)))
 	}
 }

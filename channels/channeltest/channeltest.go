@@ -20,6 +20,11 @@ type Fixture struct {
 	// CodeByMessage reports whether a code typed as an ordinary message
 	// approves on this channel (else only its dialog or command does).
 	CodeByMessage bool
+	// Reasons reports whether a no as a reply to the card may have a reason.
+	Reasons bool
+	// Reads is the text that the channel shows as this one, where it has a mark for what its platform would
+	// change, such as a tab. Where it is nil, texts are shown as they are.
+	Reads func(shown string) string
 	// Press is the method of what stands for a button; zero: [approver.ByTap].
 	Press approver.Method
 	// FatalRevoked reports whether Run must end when the token is revoked.

@@ -78,7 +78,7 @@ func checkChoices(t *testing.T, m maker) {
 func checkChoicesOfCut(t *testing.T, m maker) {
 	b := start(t, m)
 	card := chosen(t)
-	card.Command = strings.Repeat("echo a long line of a command\n", 4000)
+	card.Body = Command(strings.Repeat("echo a long line of a command\n", 4000))
 	ref, s := b.post(b.Here, card)
 	wantChoices(t, s, card, !ref.Partial)
 	wantWhole(t, ref, s, card)
@@ -99,7 +99,7 @@ func checkLongChoices(t *testing.T, m maker) {
 	b := start(t, m)
 	for _, n := range []int{100, 1200, 1990, 2500, 2990, 3400, 4090} {
 		card := high(t)
-		card.Command = strings.Repeat("abcdefg ", n/8) + "END-" + card.Request[24:]
+		card.Body = Command(strings.Repeat("abcdefg ", n/8) + "END-" + card.Request[24:])
 		for i := range approver.MaxChoices {
 			card.Choices = append(card.Choices, approver.Choice{
 				Label:  strings.Repeat("l", approver.MaxChoiceLabel),

@@ -286,6 +286,9 @@ func (b *bench) shown(ref approver.Ref) fake.Shown {
 	b.t.Helper()
 	for _, s := range b.Fake.Cards(ref.Conversation) {
 		if s.Message == ref.Message {
+			if b.Reads != nil {
+				s.Text = b.Reads(s.Text)
+			}
 			return s
 		}
 	}
@@ -342,25 +345,32 @@ func high(t *testing.T) approver.Card {
 	t.Helper()
 	now := time.Now().Truncate(time.Second)
 	id := uuid.Must(uuid.NewV7()).String()
-	command := "git push --force origin main # " + id[24:]
 	return approver.Card{
 		Request: id, State: approver.Pending, Severity: approver.High, OneTap: true,
-		Push: display.PushLine(approver.High.String(), command), Command: command,
-		Why: "A forced push rewrites history that others have.", Rule: "git.force_push",
-		Claimed: "tidy the branch before the release", Agent: "claude", Session: "quiet-otter",
-		Dir: "/home/dev/shop", Host: "devbox", Environment: "KUBECONFIG=/home/dev/prod.yaml (was unset)",
-		Notice: "NOT ISOLATED: the agent has the same uid",
-		Code:   mint(t), Created: now, Due: now.Add(2 * time.Minute),
+		Push: display.PushLine(approver.High.String(), "Force-push main", "acme/shop "+id[24:]),
+		Body: Command("git push --force origin main # " + id[24:]),
+		Why: []string{"A forced push rewrites history that others have.",
+			"Hard to undo: only who has the old commits can."},
+		Claimed: "tidy the branch before the release", Context: "claude of dev @ devbox · ~/shop (main) · NOT ISOLATED",
+		Warnings: []string{"NOT BOUND: ./deploy.sh may change after your answer."},
+		Details:  []display.Block{{Label: "Rule", Text: "reflex · git_force_push · version-control.yaml:77:5"}},
+		Code:     mint(t), Created: now, Due: now.Add(2 * time.Minute),
 	}
 }
+
+// Command is the body of a card for a command.
+func Command(text string) []display.Block { return []display.Block{{Kind: display.Code, Text: text}} }
+
+// command is the command of a card.
+func command(card approver.Card) string { return card.Body[0].Text }
 
 // catastrophic is a card that takes the typed code only.
 func catastrophic(t *testing.T) approver.Card {
 	t.Helper()
 	card := high(t)
 	card.Severity, card.OneTap = approver.Catastrophic, false
-	card.Command = "rm -rf /srv/data # " + card.Request[24:]
-	card.Push = display.PushLine(approver.Catastrophic.String(), card.Command)
+	card.Body = Command("rm -rf /srv/data # " + card.Request[24:])
+	card.Push = display.PushLine(approver.Catastrophic.String(), "Delete /srv/data", card.Request[24:])
 	return card
 }
 

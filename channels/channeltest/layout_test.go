@@ -31,7 +31,7 @@ func (p *platform) render(m *message, card approver.Card) (partial bool) {
 	lines, cut := p.around(card)
 	if cut {
 		partial = true
-		if files = []string{card.Command}; !p.has("attaches the command only") {
+		if files = []string{commandOf(card)}; !p.has("attaches the command only") {
 			files = []string{whole(card)}
 		}
 	}
@@ -61,12 +61,12 @@ func (p *platform) render(m *message, card approver.Card) (partial bool) {
 }
 
 func (p *platform) command(card approver.Card) (shown string, files []string, partial bool) {
-	shown, hidden := display.Cut(card.Command, limit)
+	shown, hidden := display.Cut(commandOf(card), limit)
 	if hidden > 0 {
-		files, partial = []string{card.Command}, true
+		files, partial = []string{commandOf(card)}, true
 	}
 	if p.has("cuts in silence") && partial {
-		shown = card.Command[:limit]
+		shown = commandOf(card)[:limit]
 	}
 	if p.has("long claims push the command off") && len(card.Claimed) > limit {
 		shown = ""
@@ -82,7 +82,7 @@ func (p *platform) around(card approver.Card) (lines []string, cut bool) {
 	add := func(label, text string) {
 		shown, hidden := p.short(text)
 		if text == card.Claimed && p.has("cuts claims in silence") ||
-			text == card.Dir && p.has("shows the beginning of a directory") {
+			text == card.Context && p.has("shows the beginning of a directory") {
 			shown, hidden = text[:min(len(text), 30)], 0
 		}
 		if text != "" {
@@ -91,10 +91,14 @@ func (p *platform) around(card approver.Card) (lines []string, cut bool) {
 		cut = cut || hidden > 0 && !p.has("a cut text takes a tap")
 	}
 	if !p.has("no why") {
-		add("", card.Why)
+		for _, why := range card.Why {
+			add("", why)
+		}
 	}
-	for _, text := range []string{card.Rule, card.Agent, card.Session, card.Dir, card.Host, card.Environment,
-		card.Notice} {
+	for _, b := range rest(card) {
+		add(b.Label+": ", b.Text)
+	}
+	for _, text := range append([]string{card.Context}, card.Warnings...) {
 		add("", text)
 	}
 	add("agent says (not checked): ", card.Claimed)
@@ -111,9 +115,11 @@ func (p *platform) short(text string) (string, int) {
 }
 
 func whole(card approver.Card) string {
-	texts := []string{card.Why, card.Rule, card.Agent, card.Session, card.Dir, card.Host, card.Environment, card.Notice,
-		card.Claimed}
-	return strings.ReplaceAll(strings.Join(texts, " · "), "\n", " ⏎ ") + "\n" + card.Command
+	texts := append(append([]string{card.Context, card.Claimed}, card.Why...), card.Warnings...)
+	for _, b := range rest(card) {
+		texts = append(texts, b.Label, b.Text)
+	}
+	return strings.ReplaceAll(strings.Join(texts, " · "), "\n", " ⏎ ") + "\n" + commandOf(card)
 }
 
 func (p *platform) result(card approver.Card) string {
@@ -148,3 +154,13 @@ func (p *platform) buttons(card approver.Card, partial bool) (out []fake.Button)
 	}
 	return out
 }
+
+func commandOf(card approver.Card) string {
+	if len(card.Body) == 0 {
+		return ""
+	}
+	return card.Body[0].Text
+}
+
+// rest are the blocks of the body after the command.
+func rest(card approver.Card) []display.Block { return card.Body[min(1, len(card.Body)):] }

@@ -222,7 +222,7 @@ func checkRateLimited(t *testing.T, m maker) {
 	if err != nil {
 		t.Fatalf("Post gave up although there was time for the platform's retry: %v", err)
 	}
-	if n := b.showing(b.Here.Conversation, card.Command); n != 1 {
+	if n := b.showing(b.Here.Conversation, command(card)); n != 1 {
 		t.Errorf("%d messages show the command", n)
 	}
 	b.Fake.Break(fake.RateLimited)

@@ -33,6 +33,7 @@ func runAll(t *testing.T, m maker) {
 		{"answer", answerChecks},
 		{"version", versionChecks},
 		{"choice", choiceChecks},
+		{"button", buttonChecks},
 		{"identity", identityChecks},
 		{"life", lifeChecks},
 		{"fault", faultChecks},

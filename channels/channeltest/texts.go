@@ -22,15 +22,17 @@ var around = []struct {
 	name string
 	of   func(*approver.Card) *string
 }{
-	{"why", func(c *approver.Card) *string { return &c.Why }},
-	{"rule", func(c *approver.Card) *string { return &c.Rule }},
+	{"why", func(c *approver.Card) *string { return &c.Why[0] }},
+	{"loss", func(c *approver.Card) *string { return &c.Why[1] }},
 	{"claim", func(c *approver.Card) *string { return &c.Claimed }},
-	{"agent", func(c *approver.Card) *string { return &c.Agent }},
-	{"session", func(c *approver.Card) *string { return &c.Session }},
-	{"directory", func(c *approver.Card) *string { return &c.Dir }},
-	{"host", func(c *approver.Card) *string { return &c.Host }},
-	{"environment", func(c *approver.Card) *string { return &c.Environment }},
-	{"notice", func(c *approver.Card) *string { return &c.Notice }},
+	{"context", func(c *approver.Card) *string { return &c.Context }},
+	{"warning", func(c *approver.Card) *string { return &c.Warnings[0] }},
+	{"argument", func(c *approver.Card) *string {
+		if len(c.Body) == 1 {
+			c.Body = append(c.Body, display.Block{Label: "owner"})
+		}
+		return &c.Body[1].Text
+	}},
 }
 
 // checkOwnLine: a directory may have a line break in its name, and an agent may
@@ -113,8 +115,8 @@ func checkDirectories(t *testing.T, m maker) {
 		for _, dir := range []string{part + "/stage" + part + "/end", part + "/prod1" + part + "/end",
 			part + "/stage" + part + "/eu1"} {
 			card := high(t)
-			card.Push, card.Dir = display.PushLine(approver.High.String(), "make deploy"), dir
-			card.Command = "make deploy # " + strings.Repeat("x", c.command)
+			card.Push, card.Context = display.PushLine(approver.High.String(), "Run make deploy", ""), "claude · "+dir
+			card.Body = Command("make deploy # " + strings.Repeat("x", c.command))
 			ref, s := b.post(to, card)
 			wantWhole(t, ref, s, card)
 			if !slices.Contains(s.Buttons, fake.ApproveButton) {

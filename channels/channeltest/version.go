@@ -20,7 +20,7 @@ var versionChecks = []check{
 // counted is a card that is edited while it waits, to count more calls.
 func (b *bench) counted(ref approver.Ref, card approver.Card, upto int) {
 	b.t.Helper()
-	card.Upto, card.Notice = upto, "Many identical calls wait: a yes runs each of them once."
+	card.Upto, card.Warnings = upto, []string{"Many identical calls wait: a yes runs each of them once."}
 	b.update(ref, card)
 }
 

@@ -62,63 +62,6 @@ func TestLateAcknowledgement(t *testing.T) {
 	}
 }
 
-func TestDetails(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, nil).connected()
-	for name, command := range map[string]string{
-		"short":   "git push --force origin main\n\techo '<@1> **x**' `date`",
-		"long":    strings.Repeat("echo hello; ", 200),
-		"fenced":  "echo ```\n@everyone\n``` `x`",
-		"cut":     strings.Repeat("echo 漢🔥 `x` ``` ", 5000) + "the end",
-		"newline": "\nfirst line is empty",
-	} {
-		card := high()
-		card.Command = command
-		ref := b.post(b.here, card)
-		if err := b.s.Tap(b.ann, b.here, ref.Message, fake.DetailsButton); err != nil {
-			t.Fatal(err)
-		}
-		b.until("the details of the command "+name, func() bool {
-			return strings.Contains(strings.Join(b.s.Told(b.ann), "\n"), strings.TrimPrefix(command, "\n"))
-		})
-	}
-	// Nobody else sees them, and strangers get none.
-	card := high()
-	card.Command = "secret stuff"
-	ref := b.post(b.here, card)
-	if err := b.s.Tap(b.mallory, b.here, ref.Message, fake.DetailsButton); err != nil {
-		t.Fatal(err)
-	}
-	b.told(b.mallory, "not on the approver list")
-	if strings.Contains(strings.Join(b.s.Told(b.mallory), "\n"), "secret stuff") {
-		t.Error("a stranger was shown the details")
-	}
-	if got := b.got(); len(got) != 0 {
-		t.Errorf("Details became an answer: %+v", got)
-	}
-	for _, c := range b.s.Cards(b.here) {
-		if strings.Contains(c.Text, "The exact command,") {
-			t.Error("the details are public")
-		}
-	}
-}
-
-// An attachment is read only from Discord, and never with the token.
-func TestDownload(t *testing.T) {
-	b := newBench(t, nil)
-	in := newIntake(b.c, nil, nil)
-	for _, address := range []string{
-		"http://127.0.0.1:1/x", "https://evil.example/command.txt", "http://cdn.discordapp.com/x",
-		"https://cdn.discordapp.com.evil.example/x",
-		"file:///etc/passwd", "://", b.s.URL()[:len(b.s.URL())-len("/api")] + "x/",
-	} {
-		if _, err := in.download(t.Context(), address); err == nil ||
-			!strings.Contains(err.Error(), "not Discord") && !strings.Contains(err.Error(), "not valid") {
-			t.Errorf("download from %s: %v", address, err)
-		}
-	}
-}
-
 func TestDialog(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil).connected()

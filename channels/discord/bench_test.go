@@ -12,8 +12,10 @@ import (
 	"github.com/google/uuid"
 
 	"approver.example"
+	"approver.example/channels/channeltest"
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/discord/discordtest"
+	"approver.example/display"
 	"approver.example/internal/secret"
 	"approver.example/tokens"
 )
@@ -204,10 +206,10 @@ func high() approver.Card {
 	now := time.Now().Truncate(time.Second)
 	return approver.Card{
 		Request: uuid.Must(uuid.NewV7()).String(), State: approver.Pending, Severity: approver.High, OneTap: true,
-		Push: "🟠 HIGH · git push --force", Command: "git push --force origin main", Why: "It rewrites history.",
-		Rule:    "git.force",
-		Claimed: "tidy up", Agent: "claude", Session: "s1", Dir: "/src", Host: "devbox", Code: code, Created: now,
-		Due: now.Add(2 * time.Minute),
+		Push: "🟠 HIGH · Force-push main", Body: channeltest.Command("git push --force origin main"),
+		Why: []string{"It rewrites history."}, Claimed: "tidy up", Context: "claude of ann @ devbox · ~/src",
+		Details: []display.Block{{Label: "Rule", Text: "git.force"}},
+		Code:    code, Created: now, Due: now.Add(2 * time.Minute),
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/bwmarrin/discordgo"
+
+	"approver.example"
 )
 
 // setUp finds out which servers the channels are in, and registers the commands there. It is
@@ -65,27 +67,87 @@ func (c *Channel) servers(ctx context.Context) (guilds map[string]bool, good boo
 	return guilds, good
 }
 
-// register registers /approve, /deny and /pair in one server. It replaces commands of the same
-// names; the application's other commands stay.
+// register registers the commands in one server. It replaces commands of the same names; the
+// application's other commands stay.
 func (c *Channel) register(ctx context.Context, app, guild string) bool {
-	for _, cmd := range []struct{ name, does, code string }{
-		{"approve", "Approve the request with this code", "The code that the card shows, such as CONFIRM-…"},
-		{"deny", "Deny the request with this code", "The code that the card shows, such as CONFIRM-…"},
-		{pairName, "Say who you are to whoever runs approver pair", "The code that approver pair shows"},
-	} {
-		body := map[string]any{
-			"name": cmd.name, "type": discordgo.ChatApplicationCommand, "description": cmd.does,
-			"options": []map[string]any{{
-				"type": discordgo.ApplicationCommandOptionString, "name": "code",
-				"description": cmd.code, "required": true,
-			}},
-		}
+	for _, cmd := range commands() {
 		path := "applications/" + app + "/guilds/" + guild + "/commands"
-		if err := c.call(ctx, "register /"+cmd.name, http.MethodPost, path, body, nil, nil); err != nil {
-			c.log.Warn("a command is not registered: people can still press buttons", "command", cmd.name, "server", guild,
+		if err := c.call(ctx, "register /"+cmd.Name, http.MethodPost, path, cmd, nil, nil); err != nil {
+			c.log.Warn("a command is not registered: people can still press buttons", "command", cmd.Name, "server", guild,
 				"error", err, "hint", "invite the bot with the scope applications.commands")
 			return false
 		}
 	}
 	return true
+}
+
+// The names of the commands that answer, and of the options. Another bot may have commands of the same
+// names: Discord shows whose each one is.
+const (
+	approveName  = "approve"
+	denyName     = "deny"
+	codeOption   = "code"
+	forOption    = "for"
+	reasonOption = "reason"
+)
+
+// commandWants are the commands that answer nothing.
+var commandWants = map[string]approver.Want{"pending": approver.WantPending, "status": approver.WantStatus,
+	"grants": approver.WantGrants, "freeze": approver.WantFreeze, "help": approver.WantHelp}
+
+// commands are all commands. Their names are the same in all languages, because cards tell people what
+// to type.
+func commands() []*discordgo.ApplicationCommand {
+	const theCode, derCode = "The code that the card shows, such as CONFIRM-…", "Der Code auf der Karte, etwa CONFIRM-…"
+	lasts := optional(forOption, "How long the yes lasts; without it, once", "Wie lange das Ja gilt; ohne Angabe einmal")
+	for _, choice := range []struct{ value, english, german string }{
+		{"once", "once", "einmal"},
+		{"15m", "15 minutes", "15 Minuten"},
+		{"session", "for this session of the agent", "für diese Sitzung des Agenten"},
+	} {
+		lasts.Choices = append(lasts.Choices, &discordgo.ApplicationCommandOptionChoice{Name: choice.english,
+			NameLocalizations: inGerman(choice.german), Value: choice.value})
+	}
+	why := optional(reasonOption, "Why; the agent is told", "Warum; der Agent erfährt es")
+	why.MaxLength = maxWhy
+	return []*discordgo.ApplicationCommand{
+		command(approveName, "Approve the request with this code", "Die Anfrage mit diesem Code genehmigen",
+			required(codeOption, theCode, derCode), lasts),
+		command(denyName, "Deny the request with this code", "Die Anfrage mit diesem Code ablehnen",
+			required(codeOption, theCode, derCode), why),
+		command("freeze", "Stop everything: no call of any agent runs any more",
+			"Alles anhalten: kein Aufruf eines Agenten läuft mehr"),
+		command("pending", "Show the requests that wait for an answer", "Die Anfragen zeigen, die auf eine Antwort warten"),
+		command("status", "Show how approver is", "Zeigen, wie es approver geht"),
+		command("grants", "Show what runs without asking, by an earlier yes",
+			"Zeigen, was nach einem früheren Ja ohne Frage läuft"),
+		command("help", "Show what you can do here", "Zeigen, was hier möglich ist"),
+		command(pairName, "Say who you are to whoever runs approver pair",
+			"Sagen, wer Sie sind, wenn jemand approver pair ausführt",
+			required(codeOption, "The code that approver pair shows", "Der Code, den approver pair zeigt")),
+	}
+}
+
+func command(
+	name, english, german string, options ...*discordgo.ApplicationCommandOption,
+) *discordgo.ApplicationCommand {
+	translated := inGerman(german)
+	return &discordgo.ApplicationCommand{Name: name, Type: discordgo.ChatApplicationCommand, Description: english,
+		DescriptionLocalizations: &translated, Options: options}
+}
+
+func optional(name, english, german string) *discordgo.ApplicationCommandOption {
+	return &discordgo.ApplicationCommandOption{Type: discordgo.ApplicationCommandOptionString, Name: name,
+		Description: english, DescriptionLocalizations: inGerman(german)}
+}
+
+func required(name, english, german string) *discordgo.ApplicationCommandOption {
+	o := optional(name, english, german)
+	o.Required = true
+	return o
+}
+
+// inGerman is a text for people whose Discord speaks German.
+func inGerman(german string) map[discordgo.Locale]string {
+	return map[discordgo.Locale]string{discordgo.German: german}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/internal/secret"
 	"approver.example/internal/section"
 )
@@ -33,6 +34,9 @@ type Config struct {
 	// and Read Message History there. To copy an id, turn on Developer Mode in
 	// Discord and right-click the channel.
 	Channels []string `yaml:"channels" held:"no"`
+	// ByChannel are the languages of the cards of single channels, by id. The others have that of the
+	// whole configuration.
+	ByChannel map[string]display.Lang `yaml:"languages,omitempty" held:"no"`
 	// Approvers are the people who may answer, by their Discord user id. Names
 	// are refused: they change hands.
 	Approvers []approver.Approver `yaml:"approvers" held:"no"`
@@ -83,6 +87,11 @@ func (c Config) Validate() error {
 		}
 		seen[id] = true
 	}
+	for id := range c.ByChannel {
+		if !seen[id] {
+			add("languages: %q is none of the channels", id)
+		}
+	}
 	if len(c.Approvers) == 0 {
 		add("no approvers: list the user id of at least one person, or nobody could ever answer")
 	}
@@ -115,6 +124,9 @@ func (c Config) Open(_ section.Installation, log *slog.Logger) (approver.Channel
 
 // People returns the approver list.
 func (c Config) People() []approver.Approver { return c.Approvers }
+
+// Languages returns the languages of the channels that have one of their own.
+func (c Config) Languages() map[string]display.Lang { return c.ByChannel }
 
 // Secrets returns the settings that hold a secret.
 func (c *Config) Secrets() []secret.Setting {

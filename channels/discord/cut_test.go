@@ -5,27 +5,30 @@ import (
 	"testing"
 
 	"approver.example"
+	"approver.example/channels/channeltest"
 	"approver.example/channels/channeltest/fake"
+	"approver.example/channels/internal/cards"
+	"approver.example/display"
 )
 
-// The story: an agent makes a directory with line breaks in its name, or names
-// its session so, and works there. The card's fields must not get lines that look
-// like ours from it.
+// The story: an agent makes a directory with line breaks in its name, or names an argument so. The
+// card must not get lines that look like ours from it.
 func TestTextsCannotForgeLines(t *testing.T) {
 	const forged = "/repo/x\n\n✅ Reviewed by the security team\nApprove"
 	card := high()
-	card.Why, card.Rule, card.Claimed, card.Agent, card.Session, card.Dir, card.Host, card.Notice = forged, forged, forged,
-		forged, forged, forged, forged, forged
+	card.Why, card.Claimed, card.Context, card.Part = []string{forged, forged}, forged, forged, forged
+	card.Push, card.Warnings = "🟠 HIGH · "+forged, []string{forged, forged}
+	card.Body = []display.Block{{Label: forged, Text: forged}, {Kind: display.Code, Label: forged, Text: "x"},
+		{Kind: display.Diff, Label: forged, Text: "-x"}}
 	for _, state := range []approver.State{approver.Pending, approver.Denied} {
 		card.State, card.Result = state, forged
-		v, err := render(card, false)
+		v, err := render(card, cards.Fresh)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range v.Embeds[0].Fields {
-			lines := map[string]int{"Why": 2, "Answer": strings.Count(f.Value, "\n") + 1}[f.Name] // the rule, and our own words
-			if got := strings.Count(f.Value, "\n") + 1; got != max(lines, 1) {
-				t.Errorf("the field %s has %d lines: %q", f.Name, got, f.Value)
+		for line := range strings.SplitSeq(v.Content+"\n"+v.Embeds[0].Description, "\n") {
+			if strings.HasPrefix(line, "✅") || strings.HasPrefix(line, "Approve") {
+				t.Errorf("the card that is %s has the line %q", state, line)
 			}
 		}
 		if got := strings.Count(v.Content, "\n"); got != 1 {
@@ -40,7 +43,7 @@ func TestDirectoryThatIsCutTakesNoTap(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil).connected()
 	card := high()
-	card.Dir = "/home/ann/" + strings.Repeat("environments/", 40) + "production"
+	card.Context = "claude · /home/ann/" + strings.Repeat("environments/", 40) + "production"
 	ref := b.post(b.here, card)
 	if !ref.Partial {
 		t.Error("the card is not called partial")
@@ -49,18 +52,17 @@ func TestDirectoryThatIsCutTakesNoTap(t *testing.T) {
 		t.Error("a tap approves it")
 	}
 	shown := b.s.Cards(b.here)[0]
-	for _, want := range []string{"bytes hidden", "production", "in the attached card.txt", "Enter code"} {
+	for _, want := range []string{"bytes hidden", "production", "in the attached file", "Enter code"} {
 		if !strings.Contains(shown.Text, want) {
 			t.Errorf("the card does not say %q:\n%s", want, shown.Text)
 		}
 	}
-	if err := b.s.Tap(b.ann, b.here, ref.Message, fake.DetailsButton); err != nil {
-		t.Fatal(err)
+	if len(shown.Files) != 1 || !strings.Contains(shown.Files[0], "From: "+card.Context+"\n") ||
+		strings.Contains(shown.Files[0], card.Code.Reveal()) {
+		t.Errorf("the files are %q", shown.Files)
 	}
-	b.told(b.ann, "Directory: "+card.Dir)
-	b.told(b.ann, "The whole card, ")
 
-	card.Dir = "/srv" // shorter now, but what people have read was not the whole
+	card.Context = "claude · /srv" // shorter now, but what people have read was not the whole
 	if err := b.c.Update(t.Context(), ref, card); err != nil {
 		t.Fatal(err)
 	}
@@ -71,16 +73,15 @@ func TestDirectoryThatIsCutTakesNoTap(t *testing.T) {
 
 func TestWholeCard(t *testing.T) {
 	card := high()
-	card.Dir, card.Command = "/srv/x\nCommand: true", "make\nWhy: it is fine"
+	card.Context, card.Body = "/srv/x\nCommand: true", channeltest.Command("make\nWhy: it is fine")
+	card.Body = append(card.Body, display.Block{Label: "owner\nFrom", Text: "ann\nFrom: me"})
 	want := `Why: It rewrites history.
-Rule: git.force
 Agent says (not checked): tidy up
-Agent: claude
-Session: s1
-Directory: /srv/x ⏎ Command: true
-Host: devbox
+From: /srv/x ⏎ Command: true
+Rule: git.force
+owner ⏎ From: ann ⏎ From: me
 
-Command:
+Command, 20 bytes:
 make
 Why: it is fine`
 	if got := card.Whole(); got != want {
@@ -103,7 +104,7 @@ func TestResult(t *testing.T) {
 	} {
 		card := high()
 		card.State, card.Result = c.state, c.result
-		v, err := render(card, false)
+		v, err := render(card, cards.Fresh)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,8 +30,9 @@
 //
 // # Reading order
 //
-// Settings: config.go, pair.go. Cards: discord.go, post.go, render.go, cut.go. Answers: gateway.go,
-// identity.go, answer.go, text.go, workers.go, commands.go. The way to Discord: wire.go, outage.go,
+// Settings: config.go, pair.go. Cards: discord.go, post.go, render.go. Answers: gateway.go,
+// identity.go, answer.go, read.go, dialog.go, text.go, tell.go, workers.go,
+// commands.go. The way to Discord: wire.go, outage.go,
 // health.go.
 package discord
 
@@ -68,12 +69,12 @@ type Channel struct {
 	people    approver.People
 	wire      *wire
 	rest      *discordgo.Session // for requests only: it is never opened
-	files     *http.Client       // for attachments; it carries no token
 	seen      *receiving.Seen[string]
 	outage    receiving.Outage
 	contest   atomic.Bool // another daemon was reported in the log
 	pairing   pairing.Waiting
-	pairsOnly bool // made by ForPairing
+	pairsOnly bool                 // made by ForPairing
+	told      calls.Pauses[string] // who was told lately why their messages do not count
 
 	// Times, changed by tests only.
 	ackWithin time.Duration // Discord voids an interaction that is not acknowledged in 3 s
@@ -121,7 +122,6 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 		soon: 400 * time.Millisecond, leave: time.Second, handover: 2 * approver.LeaseTTL,
 	}
 	c.people.Add(Name, cfg.Approvers)
-	c.files = &http.Client{Transport: c.wire.next, CheckRedirect: calls.NoRedirect}
 	if c.rest, err = c.session(); err != nil {
 		return nil, err
 	}

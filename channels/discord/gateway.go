@@ -124,6 +124,9 @@ func (c *Channel) connect(ctx context.Context, last *link, in *intake) error {
 	if c.cfg.TextApprovals {
 		s.Identify.Intents |= discordgo.IntentMessageContent
 	}
+	if c.pairsOnly {
+		s.Identify.Intents |= discordgo.IntentsGuilds // to hear of an invitation
+	}
 	ready := last.handle(ctx, in)
 	if resumes {
 		close(in.known) // missed events come before the notice that the session is resumed
@@ -230,6 +233,10 @@ func (l *link) handle(ctx context.Context, in *intake) (ready chan *discordgo.Re
 			in.interaction(ctx, e.Interaction)
 		}),
 		l.session.AddHandler(func(_ *discordgo.Session, e *discordgo.MessageCreate) { in.message(ctx, e.Message) }),
+	}
+	if in.pairsOnly {
+		l.forget = append(l.forget,
+			l.session.AddHandler(func(_ *discordgo.Session, e *discordgo.GuildCreate) { in.joined(ctx, e.ID) }))
 	}
 	return ready
 }

@@ -6,12 +6,8 @@ import (
 	"strconv"
 )
 
-// Health asks Discord about every channel that gets cards; for a channel that only pairs, it
-// asks whether the token is good.
+// Health asks Discord about every channel that gets cards.
 func (c *Channel) Health(ctx context.Context) (string, error) {
-	if c.pairsOnly {
-		return "no channel yet", c.mayIdentify(ctx)
-	}
 	for _, id := range c.cfg.Channels {
 		var there struct {
 			ID string `json:"id"`

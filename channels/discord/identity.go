@@ -73,8 +73,7 @@ func (c *Channel) author(m *discordgo.Message) (person, standing) {
 	if m.Type != discordgo.MessageTypeDefault && m.Type != discordgo.MessageTypeReply {
 		return person{}, nobody
 	}
-	if len(m.MessageSnapshots) > 0 || m.EditedTimestamp != nil ||
-		m.MessageReference != nil && m.MessageReference.Type == discordgo.MessageReferenceTypeForward {
+	if forwarded(m) || m.EditedTimestamp != nil {
 		return person{}, nobody
 	}
 	who, st := c.standing(m.Author)
@@ -82,6 +81,12 @@ func (c *Channel) author(m *discordgo.Message) (person, standing) {
 		return who, elsewhere
 	}
 	return who, st
+}
+
+// forwarded reports whether a message has somebody else's text.
+func forwarded(m *discordgo.Message) bool {
+	return len(m.MessageSnapshots) > 0 ||
+		m.MessageReference != nil && m.MessageReference.Type == discordgo.MessageReferenceTypeForward
 }
 
 // standing looks a user up in the approver list by the stable id.

@@ -2,11 +2,18 @@ package discord
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
 
 	"github.com/bwmarrin/discordgo"
 
 	"approver.example"
+	"approver.example/channels/internal/cards"
 	"approver.example/channels/internal/pairing"
 	"approver.example/internal/section"
 	"approver.example/tokens"
@@ -23,8 +30,9 @@ func (c *Config) Platform() section.Platform {
 	return section.Platform{
 		API: &c.APIURL, UsualAPI: defaultAPI,
 		Receiver: "Discord bot",
-		How: "in the channel that is to get cards, use the bot's command " +
-			"/pair %s, or send it to the bot as a direct message",
+		Token: "At https://discord.com/developers/applications make an application; its page Bot gives a token " +
+			"(Reset Token).",
+		Heading: "The bot of the Discord application, and who answers it; written by approver pair.",
 		Example: "--token-file ~/.approver/discord.token --person ada",
 		Places:  "channels",
 	}
@@ -41,6 +49,48 @@ func (c Config) ForPairing(log *slog.Logger) (approver.Pairer, error) {
 	channel.pairsOnly = true
 	return channel, nil
 }
+
+// permissions are what the bot needs in a channel: View Channel, Send Messages, Embed Links, Attach
+// Files and Read Message History.
+const permissions = discordgo.PermissionViewChannel | discordgo.PermissionSendMessages |
+	discordgo.PermissionEmbedLinks | discordgo.PermissionAttachFiles | discordgo.PermissionReadMessageHistory
+
+// Introduce names the application, and the link that invites its bot.
+func (c *Channel) Introduce(ctx context.Context, code tokens.Code) (approver.Introduction, error) {
+	var app struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+		Bot  struct {
+			ID string `json:"id"`
+		} `json:"bot"`
+	}
+	if err := c.call(ctx, "ask who the bot is", http.MethodGet, "applications/@me", nil, nil, &app); err != nil {
+		return approver.Introduction{}, err
+	}
+	if !snowflake(app.ID) {
+		return approver.Introduction{}, errors.New("discord: ask who the bot is: the answer has no application id")
+	}
+	steps := []approver.Step{
+		{Text: "If the bot is not in your server yet, invite it:",
+			Link: fmt.Sprintf("https://discord.com/oauth2/authorize?client_id=%s&scope=bot+applications.commands&permissions=%d",
+				app.ID, permissions)},
+		{Text: "In the channel that is to get cards, use its command: /pair " + code.Reveal()},
+	}
+	if snowflake(app.Bot.ID) {
+		steps = append(steps, approver.Step{Text: "Cards in private: open the bot, choose Message, and send it the code:",
+			Link: "https://discord.com/users/" + app.Bot.ID})
+	}
+	return approver.Introduction{Name: app.Name, Steps: steps}, nil
+}
+
+// Tell writes to the conversation where the code was sent.
+func (c *Channel) Tell(ctx context.Context, who approver.Paired, text string) error {
+	path := "channels/" + url.PathEscape(who.Chat) + "/messages"
+	return c.call(ctx, "greet a person", http.MethodPost, path, note(text), nil, nil)
+}
+
+// Passed counts what was sent in the meantime that was not the code.
+func (c *Channel) Passed() approver.Passed { return c.pairing.Passed() }
 
 // Pair waits for the command /pair with the code, or for a message with the code to the bot,
 // either in a direct conversation or with a mention: Discord shows the bot no text of other
@@ -74,12 +124,36 @@ func (in *intake) paired(ctx context.Context, i *discordgo.Interaction, who pers
 
 func (c *Channel) fromHome(guild string) bool { return c.cfg.Guild == "" || c.cfg.Guild == guild }
 
+// sayHow follows what the bot says of itself.
+const sayHow = pairing.WhoText + " To become one: on the machine where approver runs, approver pair discord shows a " +
+	"code. Use my command /pair with it in the channel that gets cards, or send it to me."
+
 // pairs takes a message that may have the code, and reports whether it had.
 func (in *intake) pairs(ctx context.Context, m *discordgo.Message, who person, st standing) bool {
 	if st == nobody || !in.fromHome(m.GuildID) ||
 		!in.pairing.Sent(m.Content, approver.Paired{ID: who.id, Name: who.name, Chat: m.ChannelID}) {
 		return false
 	}
-	in.workers.try("", maxRefusals, func() { in.answer(ctx, m, pairing.PairedText) })
+	in.workers.try("", maxRefusals, func() { in.answer(ctx, m, note(pairing.PairedText), cards.File{}) })
 	return true
+}
+
+// tellEvery is the time between two times that somebody is told why their messages do not count.
+const tellEvery = time.Minute
+
+// joined registers the commands in a server that the bot has just been invited to, while somebody
+// waits for a code from there.
+func (in *intake) joined(ctx context.Context, guild string) {
+	if !in.introduced(ctx) {
+		return
+	}
+	in.mu.Lock()
+	known, app := slices.Contains(in.homes, guild), in.app
+	if !known {
+		in.homes = append(in.homes, guild)
+	}
+	in.mu.Unlock()
+	if !known {
+		in.workers.try("set-up "+guild, 1, func() { in.register(ctx, app, guild) })
+	}
 }

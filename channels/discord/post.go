@@ -13,6 +13,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/internal/calls"
+	"approver.example/channels/internal/cards"
 )
 
 // maxFile is the greatest file that is attached to a card, in bytes. It is
@@ -38,21 +39,21 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 	if err := c.place(to); err != nil {
 		return approver.Ref{}, err
 	}
-	v, err := render(card, false)
+	v, err := render(card, cards.Fresh)
 	if err != nil {
 		return approver.Ref{}, err
 	}
 	var got sent
-	fits := len(v.file.content) <= maxFile
-	if n := len(v.file.content); !fits {
-		err = fmt.Errorf("discord: its %s has %d bytes, more than the %d that can be attached", v.file.name, n, maxFile)
+	fits := len(v.file.Content) <= maxFile
+	if n := len(v.file.Content); !fits {
+		err = fmt.Errorf("discord: its %s has %d bytes, more than the %d that can be attached", v.file.Name, n, maxFile)
 	} else {
 		got, err = c.send(ctx, to, card, v)
 	}
-	if err != nil && v.file.name != "" && withoutFile(ctx, err) {
+	if err != nil && v.file.Name != "" && withoutFile(ctx, err) {
 		c.log.Warn("a card is posted without its file", "request", card.Request, "conversation", to.Conversation, "error",
 			err)
-		if v, err = renderBare(card); err == nil {
+		if v, err = render(card, cards.Missing); err == nil {
 			got, err = c.send(ctx, to, card, v)
 		}
 	}
@@ -63,7 +64,7 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 	if len(got.Embeds) < len(v.Embeds) {
 		return approver.Ref{}, c.takeBack(ctx, ref)
 	}
-	if v.file.name != "" && fits && len(got.Attachments) == 0 { // whichever of two tries this is
+	if v.file.Name != "" && fits && len(got.Attachments) == 0 { // whichever of two tries this is
 		if !v.bare { // otherwise the cause was logged before
 			c.log.Warn("a card has no file: give the bot Attach Files", "request", card.Request, "conversation", to.Conversation)
 		}
@@ -118,7 +119,7 @@ func (c *Channel) takeBack(ctx context.Context, ref approver.Ref) error {
 // ownUp makes a card say that its file is missing. If that fails, the card counts as not
 // posted: the next try finds it by its nonce, and makes it say so.
 func (c *Channel) ownUp(ctx context.Context, ref approver.Ref, card approver.Card) (approver.Ref, error) {
-	v, err := renderBare(card)
+	v, err := render(card, cards.Missing)
 	if err == nil {
 		err = c.edit(ctx, ref, v, nil)
 	}
@@ -139,11 +140,11 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Ca
 		return calls.Final("discord: update a card: %q in %q is not the id of a message in a channel", ref.Message,
 			ref.Conversation)
 	}
-	v, err := render(card, ref.Partial)
+	v, err := renderAnew(card, ref.Partial)
 	if err != nil {
 		return err
 	}
-	if card.State != approver.Pending || v.file.name == "" {
+	if card.State != approver.Pending || v.file.Name == "" {
 		return c.edit(ctx, ref, v, nil)
 	}
 	var got sent
@@ -168,8 +169,7 @@ func (c *Channel) edit(ctx context.Context, ref approver.Ref, v view, got *sent)
 
 // Fits reports whether a card is shown whole, without a file beside it.
 func (c *Channel) Fits(card approver.Card) bool {
-	v, err := render(card, false)
-	return err == nil && !v.partial
+	return dialect().Fits(card)
 }
 
 // place refuses to post to a conversation that is not configured.
@@ -194,12 +194,17 @@ func (c *Channel) nonce(to approver.Destination, card approver.Card) string {
 
 // files returns the attachment of the view, if any, to be read once.
 func (v view) files() []*discordgo.File {
-	if v.file.name == "" || v.bare {
+	if v.bare {
 		return nil
 	}
-	return []*discordgo.File{v.file.attachment()}
+	return attachments(v.file)
 }
 
-func (f file) attachment() *discordgo.File {
-	return &discordgo.File{Name: f.name, ContentType: "text/plain; charset=utf-8", Reader: strings.NewReader(f.content)}
+// attachments returns a file as it is uploaded, to be read once; none for a file without a name.
+func attachments(f cards.File) []*discordgo.File {
+	if f.Name == "" {
+		return nil
+	}
+	return []*discordgo.File{{Name: f.Name, ContentType: "text/plain; charset=utf-8",
+		Reader: strings.NewReader(f.Content)}}
 }

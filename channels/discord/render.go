@@ -1,7 +1,6 @@
 package discord
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -48,169 +47,113 @@ func (mentions) MarshalJSON() ([]byte, error) {
 // A view is a card as it is sent to Discord.
 type view struct {
 	message
-	// file holds what the message cannot show unchanged: the exact command, or the whole card.
-	// If its name is empty, there is none.
-	file file
+	// file holds what the message cannot show unchanged; without a name, there is none.
+	file cards.File
 	// partial reports that the message does not show everything.
 	partial bool
 	// bare reports that the file is not attached, because Discord rejected it.
 	bare bool
 }
 
-// render lays out a card. partial forces the layout of a card that was cut when it was posted.
-func render(card approver.Card, partial bool) (view, error) {
-	return layOut(card, view{partial: partial})
+// render lays out a card; posted says what became of its file.
+func render(card approver.Card, posted cards.Attachment) (view, error) {
+	return written(card, dialect().Lay(card, posted), posted == cards.Missing)
 }
 
-// renderBare lays out a card whose file could not be attached.
-func renderBare(card approver.Card) (view, error) {
-	return layOut(card, view{partial: true, bare: true})
+// renderAnew lays out a card whose message is there; partial says whether it was cut.
+func renderAnew(card approver.Card, partial bool) (view, error) {
+	posted := cards.Fresh
+	if partial {
+		posted = cards.Attached
+	}
+	laid := dialect().Lay(card, posted)
+	return written(card, laid, false)
 }
 
-func layOut(card approver.Card, v view) (view, error) {
+// written writes a card in Discord's markup. The message's own text is the headline and the time, of
+// which notifications show the beginning; the embed has the rest.
+func written(card approver.Card, laid cards.Page, bare bool) (view, error) {
 	id, ok := cards.RequestID(card)
 	if !ok {
 		return view{}, calls.Final("discord: the card's request id %q is not a UUID", card.Request)
 	}
-	left := commandRoom
-	if card.Environment != "" {
-		left -= room.Environment
-	}
-	choices := choiceFields(card)
-	shown, hiddenBytes := fit(card.Command, left-len(strings.Join(choices, "")), unfence)
-	around, short := room.Trim(card, fitted)
-	v.partial = v.partial || short || hiddenBytes > 0
-	switch {
-	case short:
-		v.file = file{cardFile, card.Whole()}
-	case hiddenBytes > 0 || fenced(card.Command):
-		v.file = file{commandFile, card.Command}
-	}
-	embed := &discordgo.MessageEmbed{
-		Description: "```bash\n" + shown + "\n```",
-		Color:       color(card),
-		Footer:      &discordgo.MessageEmbedFooter{Text: "request " + card.Request},
-	}
-	field := func(name, value string) {
-		if strings.TrimSpace(value) != "" { // Discord refuses a blank field
-			embed.Fields = append(embed.Fields, &discordgo.MessageEmbedField{Name: name, Value: value})
+	v := view{partial: laid.Partial, bare: bare, file: laid.File}
+	v.Content = escape(laid.Headline)
+	var b strings.Builder
+	for _, e := range laid.Elements {
+		switch e.Kind {
+		case cards.Result:
+			v.Content += "\n" + escape(e.Text)
+		case cards.Clock:
+			v.Content += fmt.Sprintf("\n⏳ <t:%d:R>", e.Until.Unix())
+		default:
+			b.WriteString(markdown(e))
 		}
 	}
-	if card.Notice != "" {
-		field("Notice", "⚠️ "+around.Notice)
-	}
-	field("Why", why(around))
-	if card.Claimed != "" {
-		field("Claimed", "agent says (not checked): "+around.Claimed)
-	}
-	field("From", from(around))
-	field("Environment", around.Environment)
-
-	v.Components = []discordgo.MessageComponent{}
-	head := escape(headline(card.Push))
-	if card.State == approver.Pending {
-		oneTap := card.OneTap && card.Severity == approver.High && !v.partial
-		field("Answer", v.howTo(card, oneTap, short || hiddenBytes > 0))
-		if !oneTap {
-			card.Choices, choices = nil, nil
-		}
-		for _, text := range choices {
-			field("Yes, and", text)
-		}
-		v.Components = buttons(id, oneTap, card)
-		v.Content = fmt.Sprintf("%s\n⏳ %s · <t:%d:R>", head, card.Until(), card.Due.Unix())
-	} else {
-		v.Content = head // an approval is not announced until it is settled
-		if card.State.Settled() {
-			v.Content = cards.Mark(card.State) + " " + head + "\n" + result(card)
-		}
-	}
-	v.Embeds = []*discordgo.MessageEmbed{embed}
+	v.Embeds = []*discordgo.MessageEmbed{{Description: strings.TrimSuffix(b.String(), "\n"), Color: color(card)}}
+	v.Components = buttons(id, card, laid.Rows)
 	return v, nil
 }
 
-// choiceFields say what each choice means. A field holds 1024 characters, and all of a card 6000.
-func choiceFields(card approver.Card) (texts []string) {
-	for _, line := range card.ChoiceLines() {
-		texts = append(texts, escape(line))
+// maxDescription is how much the embed of a message holds, in UTF-16 units; Discord never counts more
+// than these.
+const maxDescription = 4096
+
+// dialect is how Discord counts a card.
+func dialect() cards.Dialect {
+	return cards.Dialect{
+		Room: maxDescription,
+		Size: func(e cards.Element) int {
+			if e.Kind == cards.Result || e.Kind == cards.Clock { // beside the headline
+				return 0
+			}
+			return cards.Units(markdown(e))
+		},
+		Wide:   cards.Limits{Why: 500, Claimed: 500, Context: 400, Warning: 300, Argument: 500},
+		Tight:  cards.Limits{Why: 200, Claimed: 120, Context: 160, Warning: 200, Argument: 120},
+		Exact:  func(code string) bool { return !fenced(code) },
+		Dialog: true,
+		Typing: func(t display.Texts, code string) []cards.Word {
+			return []cards.Word{{Text: t.Text("To approve, press “Enter code…” and type ")}, {Text: code, Typed: true},
+				{Text: t.Text(", or use ")}, {Text: "/approve code:" + code, Typed: true}, {Text: "."}}
+		},
+		Missing: func(t display.Texts, request string) string {
+			return t.Text("Read it on the daemon's machine before you answer: %s shows all of it and asks once more.",
+				"approver approve "+request)
+		},
 	}
-	return texts
 }
 
-// headline cuts the push line, which the core already limits, so that a message never becomes
-// too long for Discord.
-func headline(push string) string {
-	if r := []rune(push); len(r) > display.PushLength {
-		return string(r[:display.PushLength-1]) + "…"
-	}
-	return push
-}
-
-// why is the reason, and the rule on a line of its own.
-func why(around approver.Card) string {
-	if around.Rule == "" {
-		return around.Why
-	}
-	return strings.TrimPrefix(around.Why+"\nRule "+around.Rule, "\n")
-}
-
-// from says who asks: agent · session · directory @ host.
-func from(around approver.Card) string {
-	var parts []string
-	for _, text := range []string{around.Agent, around.Session, around.Dir} {
-		if text != "" {
-			parts = append(parts, text)
+// markdown writes an element in Discord's markup, with its line end.
+func markdown(e cards.Element) string {
+	switch e.Kind {
+	case cards.Code, cards.Diff:
+		label, fence := "", "```bash\n"
+		if e.Label != "" {
+			label = "**" + escape(e.Label) + "**\n"
+			fence = "```\n"
 		}
-	}
-	text := strings.Join(parts, " · ")
-	if around.Host != "" {
-		text = strings.TrimSpace(text + " @ " + around.Host)
-	}
-	return text
-}
-
-// result says what became of a settled card.
-func result(card approver.Card) string {
-	shown, _ := fitted(cmp.Or(card.Result, cards.Mark(card.State)+" "+card.State.String()), resultRoom)
-	return shown
-}
-
-// notAttached begins the note on a card whose file Discord rejected.
-const notAttached = "⚠️ This card does not show everything, and the file with the whole of it could not be attached."
-
-// whereWhole says where a request can be read whole.
-func whereWhole(request string) string {
-	return "Read it on the daemon's machine before you answer: `approver approve " + request +
-		"` shows all of it and asks once more."
-}
-
-// howTo says how to answer, and why not by one tap.
-func (v view) howTo(card approver.Card, oneTap, cut bool) string {
-	var b strings.Builder
-	code := card.Code.Reveal()
-	if cut && !v.bare {
-		fmt.Fprintf(&b, "What is hidden here is in the attached %s: read it before you answer.\n", v.file.name)
-	}
-	if fenced(card.Command) {
-		b.WriteString("Backticks are shown with a zero-width space between them")
-		if !v.bare {
-			fmt.Fprintf(&b, "; the exact command is in the attached %s", v.file.name)
+		if e.Kind == cards.Diff {
+			fence = "```diff\n"
 		}
-		b.WriteString(".\n")
+		return label + fence + unfence(e.Text) + "\n```\n"
+	case cards.Note:
+		return escape(e.Text) + "\n"
+	case cards.Answer:
+		var b strings.Builder
+		for _, w := range e.Words {
+			if w.Typed {
+				b.WriteString("`" + w.Text + "`")
+			} else {
+				b.WriteString(escape(w.Text))
+			}
+		}
+		return b.String() + "\n"
+	case cards.Argument:
+		e.Label += ":"
+	case cards.Field, cards.Result, cards.Clock:
 	}
-	if v.bare {
-		fmt.Fprintf(&b, "%s %s\n", notAttached, whereWhole(card.Request))
-	}
-	switch {
-	case code == "":
-		b.WriteString("Deny with the button.")
-	case oneTap:
-		fmt.Fprintf(&b, "Press a button, or `/approve code:%s` or `/deny code:%s`.", code, code)
-	default:
-		fmt.Fprintf(&b, "Code: `%s`. To approve, press Enter code… and type it, or use `/approve code:%s`. To deny, "+
-			"press Deny.", code, code)
-	}
-	return b.String()
+	return "**" + escape(e.Label) + "** " + escape(e.Text) + "\n"
 }
 
 func color(card approver.Card) int {
@@ -225,51 +168,43 @@ func color(card approver.Card) int {
 	return colorCatastrophic
 }
 
-// codeInput is the id of the dialog's one field.
-const codeInput = "code"
-
-func buttons(id uuid.UUID, oneTap bool, card approver.Card) []discordgo.MessageComponent {
-	button := func(label string, style discordgo.ButtonStyle, action cards.Action) discordgo.MessageComponent {
-		return discordgo.Button{Label: label, Style: style, CustomID: cards.ButtonData(id, action, card.Upto)}
+// buttons writes the rows of buttons; Discord shows five rows of five at most. The choices share a
+// row.
+func buttons(id uuid.UUID, card approver.Card, rows [][]cards.Button) []discordgo.MessageComponent {
+	styles := map[cards.Style]discordgo.ButtonStyle{
+		cards.Plain: discordgo.SecondaryButton, cards.Good: discordgo.SuccessButton,
+		cards.Bad: discordgo.DangerButton, cards.Main: discordgo.PrimaryButton,
 	}
-	row := discordgo.ActionsRow{}
-	if oneTap {
-		row.Components = append(row.Components, button("Approve", discordgo.SuccessButton, cards.Approve))
+	out := []discordgo.MessageComponent{}
+	var choices discordgo.ActionsRow
+	for _, row := range rows {
+		var r discordgo.ActionsRow
+		for _, b := range row {
+			data := cards.ButtonData(id, b.Action, card.Upto)
+			if _, _, _, ok := parseButton(data); !ok {
+				continue // its press would not be understood
+			}
+			button := discordgo.Button{Label: b.Label, Style: styles[b.Style], CustomID: data}
+			if b.Action.Choice() > 0 {
+				choices.Components = append(choices.Components, button)
+			} else {
+				r.Components = append(r.Components, button)
+			}
+		}
+		if len(r.Components) > 0 {
+			out = append(out, r)
+		}
 	}
-	row.Components = append(row.Components, button("Deny", discordgo.DangerButton, cards.Deny))
-	if !oneTap {
-		row.Components = append(row.Components, button("Enter code…", discordgo.PrimaryButton, cards.Code))
+	if len(choices.Components) > 0 {
+		out = append(out, choices)
 	}
-	row.Components = append(row.Components, button("Details", discordgo.SecondaryButton, cards.Details))
-	if len(card.Choices) == 0 {
-		return []discordgo.MessageComponent{row}
-	}
-	more := discordgo.ActionsRow{} // holds five at most
-	for i, c := range card.Choices {
-		more.Components = append(more.Components,
-			button(cards.ChoiceLabel(i+1, c), discordgo.SecondaryButton, cards.Choose(i+1)))
-	}
-	return []discordgo.MessageComponent{row, more}
+	return out
 }
 
-// dialog is the modal in which a person types the code of a request. upto is the Upto of the
-// card whose button opened it.
-func dialog(id uuid.UUID, upto int) any {
-	return map[string]any{
-		"custom_id": cards.ButtonData(id, cards.Code, upto),
-		"title":     "Approve with the code",
-		"components": []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{
-			discordgo.TextInput{
-				CustomID: codeInput, Label: "Type the code of this card", Style: discordgo.TextInputShort,
-				Placeholder: "CONFIRM-…", Required: true, MinLength: 1, MaxLength: 200,
-			},
-		}}},
-	}
-}
-
-// parseButton reads the data of one of our buttons, or of our dialog.
+// parseButton reads the data of one of our buttons, or of a dialog of ours.
 func parseButton(data string) (request uuid.UUID, action cards.Action, upto int, ok bool) {
-	return cards.ParseButton(data, cards.Approve, cards.Deny, cards.Details, cards.Code)
+	return cards.ParseButton(data, cards.Approve, cards.ApproveFor, cards.ApproveSession, cards.Deny, cards.DenyWhy,
+		cards.EnterCode, cards.Details, cards.MoreTime, cards.Disown)
 }
 
 // fenced reports whether a code block cannot show a command unchanged.
@@ -317,5 +252,24 @@ func note(text string) message {
 	return message{
 		Content: shown, Embeds: []*discordgo.MessageEmbed{}, Components: []discordgo.MessageComponent{},
 		Flags: discordgo.MessageFlagsSuppressEmbeds,
+	}
+}
+
+// tellRoom is the room for a text for one person, in UTF-16 units; a message may hold 2000.
+const tellRoom = 1800
+
+// fit cuts text so that dress(text) takes at most room UTF-16 units, and returns the dressed
+// text. room must be at least 100, to hold the note about the cut.
+func fit(text string, room int, dress func(string) string) (shown string, hiddenBytes int) {
+	if cards.Units(text) <= room { // dressing never makes a text shorter
+		if shown = dress(text); cards.Units(shown) <= room {
+			return shown, 0
+		}
+	}
+	for limit := room; ; limit = limit * 3 / 4 {
+		cut, n := display.Cut(text, limit)
+		if shown = dress(cut); n > 0 && cards.Units(shown) <= room || limit == 0 {
+			return shown, n
+		}
 	}
 }

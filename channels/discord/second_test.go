@@ -64,7 +64,7 @@ func TestTwoDaemonsOneBot(t *testing.T) {
 		t.Errorf("Ann was told %s", told)
 	}
 	for _, c := range b.s.Cards(b.here) {
-		if len(c.Buttons) != 3 {
+		if len(c.Buttons) != 4 {
 			t.Errorf("the other daemon changed a card: %+v", c)
 		}
 	}

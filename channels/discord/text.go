@@ -13,6 +13,7 @@ import (
 	"approver.example"
 	"approver.example/channels/intent"
 	"approver.example/channels/internal/calls"
+	"approver.example/channels/internal/cards"
 	"approver.example/channels/internal/receiving"
 )
 
@@ -26,46 +27,133 @@ func (in *intake) message(ctx context.Context, m *discordgo.Message) {
 	if in.pairs(ctx, m, who, st) {
 		return
 	}
-	if st != listed || !in.seen.First(m.ID) {
-		return // the talk of strangers is ignored
-	}
-	_, bot := in.self()
-	meant, err := intent.Parse(withoutMention(m.Content, bot))
-	if errors.Is(err, intent.ErrNotAnAnswer) {
+	if st != listed {
+		in.unheard(ctx, m, who, st)
 		return
 	}
-	if !in.workers.try(who.id, maxPerPerson, func() { in.said(ctx, m, who, meant, err) }) {
+	if !in.seen.First(m.ID) {
+		return
+	}
+	_, bot := in.self()
+	text, addressed := withoutMention(m.Content, bot)
+	meant, err := intent.Parse(text)
+	addressed = addressed || direct(m)
+	if !addressed && m.Type != discordgo.MessageTypeReply && talk(meant, err) {
+		return
+	}
+	if !in.workers.try(who.id, maxPerPerson, func() { in.said(ctx, m, who, meant, err, addressed) }) {
 		in.log.Warn("an answer does not count: too many of this person are under way", "person", who.id, "most", maxPerPerson)
-		in.workers.try("", maxRefusals, func() { in.answer(ctx, m, textBusy) })
+		in.workers.try("", maxRefusals, func() { in.answer(ctx, m, note(textBusy), cards.File{}) })
 	}
 }
 
-// said handles an answer that an approver typed.
-func (in *intake) said(ctx context.Context, m *discordgo.Message, who person, meant intent.Intent, err error) {
-	r := approver.Reply{
-		Channel: Name, Conversation: m.ChannelID, Sender: who.id, Name: who.name,
-		Approve: meant.Approve, Method: meant.Method, Code: meant.Code, Grant: meant.Grant, Sent: sentAt(m.ID),
+// direct reports whether a message is in a direct conversation with the bot.
+func direct(m *discordgo.Message) bool { return m.GuildID == "" }
+
+// talk reports whether a text may be meant for other people: it is no answer, or it is a command that
+// another bot may have too, or a yes or no, which are ordinary words unless they reply to a card.
+func talk(meant intent.Intent, err error) bool {
+	if err != nil {
+		return errors.Is(err, intent.ErrNotAnAnswer)
 	}
-	if err == nil && meant.Method == approver.ByPlain {
-		card := in.repliedTo(ctx, m)
-		if card == nil {
-			return // yes and no are ordinary words unless they answer a card
+	return meant.Want != approver.WantAnswer || meant.Method == approver.ByPlain
+}
+
+// said handles what an approver typed that may be meant for us. addressed says that it surely is.
+func (in *intake) said(
+	ctx context.Context, m *discordgo.Message, who person, meant intent.Intent, err error, addressed bool,
+) {
+	r := who.says(approver.Reply{
+		Want: meant.Want, Approve: meant.Approve, Method: meant.Method, Code: meant.Code, Grant: meant.Grant,
+		Reason: meant.Reason, Sent: sentAt(m.ID),
+	}, m.ChannelID)
+	card := in.repliedTo(ctx, m)
+	if card != nil { // a code that stands in a reply must be that card's
+		r.Request, r.Message = requestOf(card), card.ID
+	}
+	if card == nil && !addressed && talk(meant, err) {
+		return // a reply to somebody else
+	}
+	tell := func(text string) { in.answer(ctx, m, note(text), cards.File{}) }
+	switch {
+	case m.Content == "" && !direct(m) && !in.cfg.TextApprovals:
+		tell(textUnseen)
+	case errors.Is(err, intent.ErrNotAnAnswer):
+		tell(textHelp)
+	case err != nil:
+		tell(explain(err))
+	case meant.Want != approver.WantAnswer:
+		in.look(ctx, m, r)
+	case meant.Method == approver.ByPlain && card == nil:
+		tell(textWhich)
+	case meant.Method == approver.ByPlain && r.Request == "":
+		tell(textOver)
+	case meant.Approve && !in.cfg.TextApprovals:
+		tell(textNoYes)
+	default:
+		if r.Request == "" { // the card is settled: only the code says what is meant
+			r.Message = ""
 		}
-		if r.Request, r.Message = requestOf(card), card.ID; r.Request == "" {
+		out := in.ask(ctx, r)
+		if out.Kind != approver.OutcomeUnknown || !in.foreign(ctx, r) {
+			tell(out.Text)
+		}
+	}
+}
+
+// look takes a command that answers nothing, typed as a message. All members of a server's channel would
+// read what it shows, so there it works as a registered command only.
+func (in *intake) look(ctx context.Context, m *discordgo.Message, r approver.Reply) {
+	if !direct(m) && r.Want != approver.WantFreeze {
+		in.answer(ctx, m, note(textInPrivate), cards.File{})
+		return
+	}
+	r.Request, r.Message = "", ""
+	out := in.ask(ctx, r)
+	shown, f := detailed(out)
+	if !in.answer(ctx, m, shown, f) && f.Name != "" {
+		in.answer(ctx, m, note(out.Text+"\n"+out.Details), cards.File{})
+	}
+}
+
+// unheard tells a person why their message does not count, if it was surely meant for us: it is in a
+// direct conversation, replies to a message of ours, or is an approver's that names us. It does so
+// once in a while.
+func (in *intake) unheard(ctx context.Context, m *discordgo.Message, who person, st standing) {
+	var text string
+	_, bot := in.self()
+	switch st {
+	case stranger:
+		if text = textStranger; direct(m) {
+			text = sayHow
+		}
+		if !direct(m) && !in.onOurs(m) {
+			return
+		}
+	case elsewhere:
+		_, named := withoutMention(m.Content, bot)
+		if text = textElsewhere; !direct(m) && !in.onOurs(m) && !named {
+			return
+		}
+	default:
+		text = textCopied
+		if m == nil || m.WebhookID != "" || !forwarded(m) || !direct(m) {
+			return
+		}
+		if who, st = in.standing(m.Author); st != listed {
 			return
 		}
 	}
-	switch {
-	case err != nil:
-		in.answer(ctx, m, explain(err))
-	case meant.Approve && !in.cfg.TextApprovals:
-		in.answer(ctx, m, textNoYes)
-	default:
-		out := in.ask(ctx, r)
-		if out.Kind != approver.OutcomeUnknown || !in.foreign(ctx, r) {
-			in.answer(ctx, m, out.Text)
-		}
+	if in.told.Begin(who.id, tellEvery) {
+		in.workers.try("", maxRefusals, func() { in.answer(ctx, m, note(text), cards.File{}) })
 	}
+}
+
+// onOurs reports whether a message replies to a message of ours, as far as Discord sends a copy of it.
+func (in *intake) onOurs(m *discordgo.Message) bool {
+	_, bot := in.self()
+	return m.Type == discordgo.MessageTypeReply && m.ReferencedMessage != nil &&
+		ownMessage(m.ReferencedMessage, bot, m.ChannelID)
 }
 
 // foreign reports whether another daemon has taken, or will take, an answer that is not known
@@ -101,7 +189,7 @@ func (in *intake) repliedTo(ctx context.Context, m *discordgo.Message) *discordg
 		defer cancel()
 		path := "channels/" + ref.ChannelID + "/messages/" + ref.MessageID
 		if err := in.call(ctx, "read the card that was answered", http.MethodGet, path, nil, nil, card); err != nil {
-			in.log.Warn("a typed answer is lost", "error", err)
+			in.log.Warn("the message that somebody replied to cannot be read, so a yes or no to it is lost", "error", err)
 			return nil
 		}
 	}
@@ -112,33 +200,33 @@ func (in *intake) repliedTo(ctx context.Context, m *discordgo.Message) *discordg
 }
 
 // answer tells the author of a message something, as a reply to it: for messages Discord has no
-// way to tell only them.
-func (in *intake) answer(ctx context.Context, m *discordgo.Message, text string) {
+// way to tell only them. It reports whether Discord took it.
+func (in *intake) answer(ctx context.Context, m *discordgo.Message, out message, f cards.File) bool {
 	ctx, cancel := lingering(ctx, tellWithin)
 	defer cancel()
-	out := note(text)
 	ifGone := false
 	out.Reference = &discordgo.MessageReference{MessageID: m.ID, ChannelID: m.ChannelID, FailIfNotExists: &ifGone}
 	out.Nonce, out.EnforceNonce = "re-"+m.ID, true
 	err := in.twice(ctx, func() error {
 		return in.call(ctx, "answer a message", http.MethodPost, "channels/"+url.PathEscape(m.ChannelID)+"/messages", out,
-			nil, nil)
+			attachments(f), nil)
 	})
 	if err != nil {
 		in.log.Warn("a person could not be told what became of their answer", "error", err)
 	}
+	return err == nil
 }
 
-// withoutMention removes the mention of the bot that a message starts with. Discord shows the
-// bot some messages only if they mention it.
-func withoutMention(text, bot string) string {
+// withoutMention removes the mention of the bot that a message starts with, and reports whether there
+// is one. Discord shows the bot some messages only if they mention it.
+func withoutMention(text, bot string) (rest string, mentioned bool) {
 	text = strings.TrimSpace(text)
 	for _, mention := range []string{"<@" + bot + ">", "<@!" + bot + ">"} {
 		if rest, ok := strings.CutPrefix(text, mention); ok {
-			return strings.TrimSpace(rest)
+			return strings.TrimSpace(rest), true
 		}
 	}
-	return text
+	return text, false
 }
 
 // sentAt is when Discord made an id, which contains its time. It is zero for a text that is not

@@ -316,31 +316,6 @@ func TestHangIsBoundByContext(t *testing.T) {
 	}
 }
 
-func TestDownloadFollowsNoRedirect(t *testing.T) {
-	t.Parallel()
-	for name, answer := range map[string]func(w http.ResponseWriter){
-		"redirect": func(w http.ResponseWriter) {
-			w.Header().Set("Location", "/elsewhere")
-			w.WriteHeader(http.StatusTemporaryRedirect)
-		},
-		"error": func(w http.ResponseWriter) { w.WriteHeader(http.StatusNotFound) },
-		"huge":  func(w http.ResponseWriter) { _, _ = w.Write(make([]byte, maxFile+1)) },
-	} {
-		var authorized atomic.Bool
-		c, calls := scripted(t, func(w http.ResponseWriter, r *http.Request) {
-			authorized.Store(r.Header.Get("Authorization") != "")
-			answer(w)
-		})
-		in := newIntake(c, nil, nil)
-		if _, err := in.download(t.Context(), originOf(c.wire.base)+"/attachments/1/2/command.txt"); err == nil {
-			t.Errorf("%s: no error", name)
-		}
-		if calls.Load() != 1 || authorized.Load() {
-			t.Errorf("%s: %d requests, with the token: %v", name, calls.Load(), authorized.Load())
-		}
-	}
-}
-
 // Discord carried a card out and its answer was lost; the try behind it, a moment later, was
 // limited or refused. The channel told the second error alone: the call was denied because
 // nobody could be asked, while its card stood there with its buttons, and an edit that may

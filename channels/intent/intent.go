@@ -13,10 +13,12 @@ import (
 
 // An Intent is what a person's text message means as an answer.
 type Intent struct {
+	Want    approver.Want // what a command such as /pending asks for
 	Approve bool
 	Method  approver.Method
 	Code    tokens.Code
 	Grant   approver.Term // how long a yes lasts; only /approve CODE says more than once
+	Reason  string        // what was said beside a no, for the agent
 }
 
 // ErrNotAnAnswer means that a text is ordinary talk, to be left alone.
@@ -36,9 +38,12 @@ func (unclear) Unwrap() error { return tokens.ErrForm }
 //	/approve CONFIRM-7KQ4MX   /deny CONFIRM-7KQ4MX   (the prefix may be left out, /approve@bot is fine)
 //	/approve CODE session     also later in the same session; /approve CODE 15m, 1m to 60m; nothing may stand beside it
 //	/approve CODE always      this once, and shows the rule for the policy
+//	/deny CODE reason         the reason is told to the agent, as are the words beside a code that is refused
 //	CONFIRM-7KQ4MX            the code alone, or with words of consent ("ok, CONFIRM-7KQ4MX please"): approves
 //	no CONFIRM-7KQ4MX         the code with a word of refusal: denies
 //	yes, allow, approve       no, deny, reject       only as a reply to one card
+//	no, use a branch instead  a no to the card that it replies to, with the reason
+//	/pending, /status, /grants, /freeze, /help, /start   what they say; nothing is approved
 //
 // A code beside anything else, such as a question, is ErrUnclear. So is
 // /approve with a word of refusal. A slash command without a readable code
@@ -46,8 +51,12 @@ func (unclear) Unwrap() error { return tokens.ErrForm }
 // Anything else is ErrNotAnAnswer. With an error nothing is approved.
 func Parse(text string) (Intent, error) {
 	text = strings.TrimSpace(text)
-	if verb, rest, ok := command(text); ok {
+	verb, rest, ok := command(text)
+	switch {
+	case ok:
 		return commandIntent(verb == "/approve", rest)
+	case wants[verb] != approver.WantAnswer:
+		return Intent{Want: wants[verb], Method: approver.ByCommand}, nil
 	}
 	code, beside, err := tokens.Cut(text)
 	switch {
@@ -56,7 +65,7 @@ func Parse(text string) (Intent, error) {
 		case consents:
 			return Intent{Approve: true, Method: approver.ByCode, Code: code}, nil
 		case refuses:
-			return Intent{Method: approver.ByCode, Code: code}, nil
+			return Intent{Method: approver.ByCode, Code: code, Reason: reasonIn(beside)}, nil
 		default:
 			return Intent{Method: approver.ByCode}, ErrUnclear
 		}
@@ -69,7 +78,41 @@ func Parse(text string) (Intent, error) {
 	case "no", "deny", "denied", "reject", "stop":
 		return Intent{Method: approver.ByPlain}, nil
 	}
+	if rest, ok := refusal(text); ok {
+		return Intent{Method: approver.ByPlain, Reason: rest}, nil
+	}
 	return Intent{}, ErrNotAnAnswer
+}
+
+// wants are the commands that answer nothing.
+var wants = map[string]approver.Want{"/pending": approver.WantPending, "/status": approver.WantStatus,
+	"/grants": approver.WantGrants, "/freeze": approver.WantFreeze, "/help": approver.WantHelp,
+	"/start": approver.WantHelp}
+
+// refusal reads a no with its reason: "no, use a branch instead". A question is none.
+func refusal(text string) (reason string, ok bool) {
+	first, rest, _ := strings.Cut(text, " ")
+	switch strings.ToLower(strings.TrimRight(first, ".,;:!-–—")) {
+	case "no", "nope", "deny", "denied", "reject", "stop":
+		reason = strings.TrimLeft(rest, " -–—:,")
+	case "don't", "don’t", "dont", "do":
+		if !strings.HasPrefix(strings.ToLower(text), "do not ") && strings.EqualFold(first, "do") {
+			return "", false
+		}
+		reason = text
+	default:
+		return "", false
+	}
+	return reason, !strings.ContainsAny(text, "?？؟¿")
+}
+
+// reasonIn is the reason among the words beside a code that is refused.
+func reasonIn(beside string) string {
+	beside = strings.Join(strings.Fields(beside), " ")
+	if rest, ok := refusal(beside); ok {
+		return rest
+	}
+	return beside
 }
 
 func command(text string) (verb, rest string, ok bool) {
@@ -104,7 +147,11 @@ func commandIntent(approve bool, rest string) (Intent, error) {
 	if err != nil {
 		return Intent{Method: approver.ByCommand}, err
 	}
-	return Intent{Approve: approve, Method: approver.ByCommand, Code: code}, nil
+	in := Intent{Approve: approve, Method: approver.ByCommand, Code: code}
+	if !approve {
+		in.Reason = strings.Join(strings.Fields(beside), " ")
+	}
+	return in, nil
 }
 
 // A leaning is what the words beside a code say: yes, no, or nothing certain. The zero value

@@ -44,12 +44,52 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// A no with a reason was not understood, and a person who wrote one heard nothing.
+func TestReasons(t *testing.T) {
+	for text, want := range map[string]string{
+		"no, use a branch instead":                   "use a branch instead",
+		"No – the other host":                        "the other host",
+		"don't do that on main":                      "don't do that on main",
+		"do not touch it":                            "do not touch it",
+		"/deny CONFIRM-7KQ4MX it is the wrong  host": "it is the wrong host",
+		"no CONFIRM-7KQ4MX, not today":               "not today",
+		"deny":                                       "",
+	} {
+		in, err := Parse(text)
+		if err != nil || in.Approve || in.Reason != want || in.Want != approver.WantAnswer || in.Method == approver.NoMethod {
+			t.Errorf("Parse(%q) = %+v, %v, want the reason %q", text, in, err, want)
+		}
+	}
+	for _, text := range []string{"no? why", "do it", "now", "nothing", "not sure", "use a branch instead"} {
+		if in, err := Parse(text); err == nil {
+			t.Errorf("Parse(%q) = %+v", text, in)
+		}
+	}
+}
+
+func TestWants(t *testing.T) {
+	for text, want := range map[string]approver.Want{
+		"/pending": approver.WantPending, "/status@approver_bot": approver.WantStatus, "/GRANTS now": approver.WantGrants,
+		"/freeze": approver.WantFreeze, "/help": approver.WantHelp, "/start x": approver.WantHelp,
+	} {
+		if in, err := Parse(text); err != nil || in.Want != want || in.Approve {
+			t.Errorf("Parse(%q) = %+v, %v", text, in, err)
+		}
+	}
+	if in, err := Parse("pending"); err == nil {
+		t.Errorf("%+v", in)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("/approve CONFIRM-7KQ4MX")
 	f.Fuzz(func(t *testing.T, s string) {
 		in, err := Parse(s)
 		if err != nil && in.Approve {
 			t.Fatalf("Parse(%q) approves with the error %v", s, err)
+		}
+		if in.Approve && (in.Want != approver.WantAnswer || in.Reason != "") {
+			t.Fatalf("Parse(%q) approves with %v and the reason %q", s, in.Want, in.Reason)
 		}
 		if in.Approve && in.Method != approver.ByPlain && in.Code.IsZero() {
 			t.Fatalf("Parse(%q) approves by %v without a code", s, in.Method)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"approver.example"
+	"approver.example/channels/channeltest"
 	"approver.example/channels/slack"
 	"approver.example/channels/slack/slacktest"
 	"approver.example/tokens"
@@ -163,7 +164,7 @@ func (b *bench) card() approver.Card {
 	now := time.Now()
 	return approver.Card{
 		Request: uuid.Must(uuid.NewV7()).String(), State: approver.Pending, Severity: approver.High, OneTap: true,
-		Push: "🟠 HIGH · make deploy", Command: "make deploy", Why: "it deploys", Rule: "deploy", Agent: "claude",
+		Push: "🟠 HIGH · Deploy", Body: channeltest.Command("make deploy"), Why: []string{"It deploys."}, Context: "claude",
 		Code: code, Created: now, Due: now.Add(2 * time.Minute),
 	}
 }

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/internal/secret"
 	"approver.example/internal/section"
 )
@@ -38,6 +40,9 @@ type Config struct {
 	// channels, D… for a direct message with the bot. The bot must be a member.
 	// A channel that is shared with another organization is refused.
 	Channels []string `yaml:"channels" held:"no"`
+	// ByChannel are the languages of the cards of single conversations, by id. The others have that of the
+	// whole configuration.
+	ByChannel map[string]display.Lang `yaml:"languages,omitempty" held:"no"`
 	// Approvers are the people who may answer, by user id (U… or W…, "Copy
 	// member ID" in the profile). A name or an e-mail address is refused,
 	// because those change hands.
@@ -49,6 +54,11 @@ type Config struct {
 	// it is off, a message may only deny, because whoever steals a token that can post messages
 	// could forge one. Buttons, dialogs and commands cannot be forged that way.
 	TextApprovals bool `yaml:"text_approvals,omitempty"`
+	// Command and DenyCommand are the names of the slash commands that approve and deny, if other
+	// apps of the workspace use the usual ones; empty means /approve and /deny. The app has to have
+	// commands of these names.
+	Command     string `yaml:"command,omitempty" held:"no"`
+	DenyCommand string `yaml:"deny_command,omitempty" held:"no"`
 	// Connections is the number of Socket Mode connections that this process keeps open, 1 to
 	// 5; 0 means 2, so that one receives while Slack renews the other. Slack allows an app 10
 	// in total, across all replicas.
@@ -67,10 +77,11 @@ const (
 )
 
 var (
-	userID    = regexp.MustCompile(`^[UW][A-Z0-9]{4,20}$`)
-	channelID = regexp.MustCompile(`^[CGD][A-Z0-9]{4,20}$`)
-	teamID    = regexp.MustCompile(`^[TE][A-Z0-9]{4,20}$`)
-	appID     = regexp.MustCompile(`^A[A-Z0-9]{4,20}$`)
+	userID      = regexp.MustCompile(`^[UW][A-Z0-9]{4,20}$`)
+	channelID   = regexp.MustCompile(`^[CGD][A-Z0-9]{4,20}$`)
+	teamID      = regexp.MustCompile(`^[TE][A-Z0-9]{4,20}$`)
+	commandName = regexp.MustCompile(`^/[a-z0-9_-]{1,31}$`)
+	appID       = regexp.MustCompile(`^A[A-Z0-9]{4,20}$`)
 )
 
 // Validate returns every problem of the configuration at once, joined, or nil.
@@ -105,6 +116,11 @@ func (c Config) Validate() error {
 			bad("channels[%d] %q is there twice", i, id)
 		}
 	}
+	for id := range c.ByChannel {
+		if !slices.Contains(c.Channels, id) {
+			bad("languages names %q, which is none of the channels", id)
+		}
+	}
 	if len(c.Approvers) == 0 {
 		bad("approvers is empty: nobody could answer; name at least one user id (U… or W…)")
 	}
@@ -120,6 +136,20 @@ func (c Config) Validate() error {
 			bad("teams[%d] %q is not a workspace (T…) or organization (E…) id", i, id)
 		}
 	}
+	command := func(name, value string) {
+		if !commandName.MatchString(value) || value == pairCommand {
+			bad("%s %q is not the name of a command: it has a slash and up to 31 small letters, digits, hyphens or "+
+				"underscores, as in %s, and is not %s", name, value, defaultCommand, pairCommand)
+		}
+	}
+	command("command", c.approve())
+	command("deny_command", c.deny())
+	switch {
+	case c.approve() == c.deny():
+		bad("command and deny_command are both %q: one command cannot approve and deny", c.deny())
+	case c.approve() == defaultDenyCommand || c.deny() == defaultCommand:
+		bad("command %s and deny_command %s: people would take one for the other", c.approve(), c.deny())
+	}
 	if c.Connections < 0 || c.Connections > maxConnections {
 		bad("connections is %d: 1 to %d are allowed, 0 means %d", c.Connections, maxConnections, defaultConnections)
 	}
@@ -129,6 +159,15 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
+// The names of the commands unless the configuration says otherwise.
+const (
+	defaultCommand     = "/approve"
+	defaultDenyCommand = "/deny"
+)
+
+func (c Config) approve() string { return cmp.Or(c.Command, defaultCommand) }
+func (c Config) deny() string    { return cmp.Or(c.DenyCommand, defaultDenyCommand) }
+
 // Open makes the channel.
 func (c Config) Open(_ section.Installation, log *slog.Logger) (approver.Channel, error) {
 	return New(c, log)
@@ -136,6 +175,9 @@ func (c Config) Open(_ section.Installation, log *slog.Logger) (approver.Channel
 
 // People returns the approver list.
 func (c Config) People() []approver.Approver { return c.Approvers }
+
+// Languages returns the languages of the conversations that have one of their own.
+func (c Config) Languages() map[string]display.Lang { return c.ByChannel }
 
 // Secrets returns the settings that hold a secret.
 func (c *Config) Secrets() []secret.Setting {

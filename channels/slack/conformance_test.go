@@ -16,6 +16,7 @@ import (
 const (
 	here     = "C0HERE1234"
 	there    = "C0THERE123"
+	direct   = "D0DIRECT12" // with the bot, and without cards
 	ann      = "U0ANN12345"
 	ben      = "U0BEN12345"
 	stranger = "U0STRANGER"
@@ -30,6 +31,7 @@ func workspace(t *testing.T, opts slacktest.Options) *slacktest.Server {
 	}
 	fake.AddConversation(slacktest.Conversation{ID: here})
 	fake.AddConversation(slacktest.Conversation{ID: there})
+	fake.AddConversation(slacktest.Conversation{ID: direct})
 	return fake
 }
 

@@ -18,6 +18,7 @@ import (
 	"approver.example"
 	"approver.example/channels/channeltest"
 	"approver.example/channels/intent"
+	"approver.example/channels/internal/cards"
 )
 
 // The page of this channel says what its cards do.
@@ -25,7 +26,7 @@ func TestPage(t *testing.T) {
 	labels := func(change func(*approver.Card)) (out []string) {
 		card := testCard(t)
 		change(&card)
-		for _, b := range render(card, false, "1").blocks {
+		for _, b := range render(defaultCommand, card, cards.Fresh, "1").blocks {
 			if a, ok := b.(*slack.ActionBlock); ok {
 				for _, e := range a.Elements.ElementSet {
 					out = append(out, e.(*slack.ButtonBlockElement).Text.Text)
@@ -34,8 +35,11 @@ func TestPage(t *testing.T) {
 		}
 		return out
 	}
-	channeltest.Buttons(t, Name, labels(func(*approver.Card) {}),
-		labels(func(c *approver.Card) { c.Severity = approver.Catastrophic }))
+	all := func(c *approver.Card) { c.Lasting, c.Extends, c.Disowns = "the very same call", true, true }
+	channeltest.Buttons(t, Name, labels(all), labels(func(c *approver.Card) {
+		all(c)
+		c.Severity = approver.Catastrophic
+	}))
 	if want := fmt.Sprintf("at most %d bytes", maxBlocksJSON); !strings.Contains(channeltest.Page(t, Name), want) {
 		t.Errorf("the page does not say %q", want)
 	}
@@ -46,6 +50,7 @@ func TestPage(t *testing.T) {
 var needs = map[string][]string{
 	"auth.test":                    {},
 	"views.open":                   {},
+	"views.publish":                {},
 	"file upload":                  {}, // to an address that Slack gave
 	"chat.postMessage":             {"chat:write"},
 	"chat.update":                  {"chat:write"},
@@ -112,6 +117,7 @@ func TestManifest(t *testing.T) {
 		} `yaml:"display_information"`
 		Features struct {
 			Home struct {
+				Home     bool `yaml:"home_tab_enabled"`
 				Messages bool `yaml:"messages_tab_enabled"`
 				ReadOnly bool `yaml:"messages_tab_read_only_enabled"`
 			} `yaml:"app_home"`
@@ -157,7 +163,7 @@ func TestManifest(t *testing.T) {
 		scopes = append(scopes, needed...)
 	}
 	// A message event comes for each kind whose history the bot may read.
-	var events []string
+	events := []string{"app_home_opened"}
 	for _, scope := range scopes {
 		if kind, ok := strings.CutSuffix(scope, ":history"); ok {
 			events = append(events, "message."+kind)
@@ -192,8 +198,8 @@ func TestManifest(t *testing.T) {
 	if !m.Settings.SocketMode || !m.Settings.Interactivity.Enabled || m.Settings.Rotation || m.Settings.Org {
 		t.Errorf("the manifest's settings: %+v", m.Settings)
 	}
-	if !m.Features.Home.Messages || m.Features.Home.ReadOnly || m.Features.Bot.Name == "" || m.Display.Name == "" ||
-		len(m.Display.Description) > 140 {
+	if !m.Features.Home.Home || !m.Features.Home.Messages || m.Features.Home.ReadOnly || m.Features.Bot.Name == "" ||
+		m.Display.Name == "" || len(m.Display.Description) > 140 {
 		t.Errorf("the manifest's features: %+v, %+v", m.Features, m.Display)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"strings"
 	"testing"
-	"time"
 
 	"approver.example"
 	"approver.example/channels/channeltest/fake"
@@ -80,6 +79,9 @@ func TestForgedButtons(t *testing.T) {
 			if got := b.fake.Told(ann)[told:]; len(got) != 0 {
 				t.Errorf("it was answered with %q", got)
 			}
+			if b.fake.Open(ann) {
+				t.Error("it opened a dialog")
+			}
 		})
 	}
 	// The same event, unchanged, is a reply: the changes above are what refused it.
@@ -119,6 +121,7 @@ func TestMessages(t *testing.T) {
 		change  func(event, outer object)
 		want    string // the method and answer, or nothing
 		told    string
+		reason  string
 	}{
 		{name: "a code approves where allowed", approve: true, text: "CODE", want: "code true", told: "Noted."},
 		{name: "a code does not approve by default", text: "CODE", told: "A message cannot approve"},
@@ -130,11 +133,24 @@ func TestMessages(t *testing.T) {
 		{name: "no in the thread", thread: true, text: "No!", want: "plain false", told: "Noted."},
 		{name: "no outside the thread", text: "no"},
 		{name: "yes outside the thread", approve: true, text: "yes"},
-		{name: "talk", approve: true, thread: true, text: "what is this?"},
+		{name: "talk", approve: true, text: "what is this?"},
+		{name: "talk in the thread", approve: true, thread: true, text: "what is this?", told: "did not understand"},
+		{name: "talk to the bot", text: "<@" + slacktest.BotUser + "> hello", told: "did not understand"},
+		{name: "no to the bot outside the thread", text: "<@" + slacktest.BotUser + "> no", told: "which card you mean"},
+		{name: "no with a reason in the thread", thread: true, text: "no, use a && b <c>", want: "plain false",
+			reason: "use a && b <c>"},
+		{name: "a no in other words", thread: true, text: "don't push", want: "plain false", reason: "don't push"},
+		{name: "no with a reason outside the thread", text: "no, use a branch"},
+		{name: "a code with a no in the thread", thread: true, text: "no CODE, use a branch", want: "code false",
+			reason: "use a branch"},
+		{name: "a code in the thread where allowed", approve: true, thread: true, text: "CODE", want: "code true"},
 		{name: "two codes", approve: true, text: "CODE or CONFIRM-ACDEFGHJ", told: "more than one code"},
 		{name: "a command sent as text", text: " /deny CODE", want: "command false"},
 		{name: "a command without its code", text: " /deny now", told: "not a confirmation code"},
 		{name: "a stranger", approve: true, user: stranger, text: "CODE"},
+		{name: "a stranger in the thread", approve: true, user: stranger, thread: true, text: "yes",
+			told: "not on the approver list"},
+		{name: "a stranger's talk in the thread", user: stranger, thread: true, text: "what is this?"},
 		{name: "edited", approve: true, text: "CODE",
 			change: func(e, _ object) { e["edited"] = object{"user": ann, "ts": "1.0"} }},
 		{name: "changed", approve: true, text: "CODE", change: func(e, _ object) { e["subtype"] = "message_changed" }},
@@ -161,7 +177,11 @@ func TestMessages(t *testing.T) {
 		{name: "another conversation", approve: true, text: "CODE",
 			change: func(e, _ object) { e["channel"] = "C0EVIL1234" }},
 		{name: "a direct message that gets no cards", approve: true, text: "CODE",
-			change: func(e, _ object) { e["channel"], e["channel_type"] = "D0DIRECT12", "im" }},
+			change: func(e, _ object) { e["channel"], e["channel_type"] = direct, "im" }, told: "Nothing was changed"},
+		{name: "a stranger's direct message", user: stranger, text: "hello", told: "not on the approver list",
+			change: func(e, _ object) { e["channel"], e["channel_type"] = direct, "im" }},
+		{name: "talk in a direct message", text: "hello", told: "did not understand",
+			change: func(e, _ object) { e["channel"], e["channel_type"] = direct, "im" }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := start(t, setup{config: func(cfg *slack.Config) { cfg.TextApprovals = c.approve }})
@@ -193,11 +213,12 @@ func TestMessages(t *testing.T) {
 				return
 			}
 			r := b.want(1)[0]
-			if got := fmt.Sprintf("%s %v", r.Method, r.Approve); got != c.want || r.Sender != c.user || r.Conversation != here {
+			if got := fmt.Sprintf("%s %v", r.Method, r.Approve); got != c.want || r.Sender != c.user || r.Conversation != here ||
+				r.Reason != c.reason {
 				t.Errorf("the reply is %+v, want %s", r, c.want)
 			}
-			if plain := r.Method == approver.ByPlain; plain != (r.Request == card.Request && r.Message == ref.Message) ||
-				plain == r.Code.Equal(card.Code) {
+			named := r.Request == card.Request && r.Message == ref.Message
+			if named != c.thread || (r.Method == approver.ByPlain) == r.Code.Equal(card.Code) {
 				t.Errorf("the reply names the wrong card: %+v", r)
 			}
 		})
@@ -231,115 +252,13 @@ func TestPlainUnderOtherMessages(t *testing.T) {
 	b.fake.ReplyTo(ann, here, ref.Message, "yes")
 	b.fake.ReplyTo(ann, here, "1.000001", "yes")
 	b.pass()
-	if got := b.got(); len(got) != 0 || len(b.fake.Told(ann)) != 0 {
-		t.Errorf("it became %+v and was answered %q", got, b.fake.Told(ann))
+	if got := b.got(); len(got) != 0 {
+		t.Errorf("it became %+v", got)
 	}
-}
-
-func TestCodeDialog(t *testing.T) {
-	outcome := make(chan approver.Outcome, 1)
-	b := start(t, setup{outcome: func(context.Context, approver.Reply) approver.Outcome { return <-outcome }})
-	card := b.catastrophic()
-	ref := b.post(card)
-
-	enter := func(text string) {
-		t.Helper()
-		if err := b.fake.EnterCode(ann, here, ref.Message, text); err != nil {
-			t.Fatal(err)
-		}
+	b.told(ann, "takes no answer any more") // and nothing to the others
+	if got := b.fake.Told(ann); len(got) != 1 {
+		t.Errorf("it was answered %q", got)
 	}
-	enter("make it so")
-	b.told(ann, "not a confirmation code")
-	enter("don’t! CONFIRM-ACDEFGHJ") // the dialog approves: a refusal in it must not
-	b.told(ann, "/deny and the code")
-	if !b.fake.Open(ann) || len(b.got()) != 0 {
-		t.Fatalf("a text that is no code must keep the dialog open and reach nobody: %+v", b.got())
-	}
-	outcome <- approver.Outcome{Kind: approver.OutcomeUnknown, Text: "That code is wrong."}
-	enter("CONFIRM-ACDEFGHJ")
-	b.told(ann, "That code is wrong.")
-	if !b.fake.Open(ann) {
-		t.Error("a wrong code must keep the dialog open for another try")
-	}
-	outcome <- approver.Outcome{Kind: approver.OutcomeApproved, Text: "Approved: it runs."}
-	if err := b.fake.Submit(ann, strings.ToLower(card.Code.Reveal())); err != nil {
-		t.Fatal(err)
-	}
-	b.told(ann, "Approved: it runs.")
-	b.eventually("the dialog closes", func() bool { return !b.fake.Open(ann) })
-	r := b.want(2)[1]
-	if !r.Approve || r.Method != approver.ByCode || r.Request != card.Request || r.Message != ref.Message ||
-		!r.Code.Equal(card.Code) ||
-		r.Conversation != here || r.Sender != ann || r.Name != "ann" {
-		t.Errorf("the reply is %+v", r)
-	}
-}
-
-// The dialog's acknowledgement waits for the outcome, but not beyond Slack's
-// three seconds; then the person is told in another way.
-func TestSlowCode(t *testing.T) {
-	t.Parallel()
-	b := start(t, setup{outcome: func(ctx context.Context, _ approver.Reply) approver.Outcome {
-		select {
-		case <-time.After(3300 * time.Millisecond):
-		case <-ctx.Done():
-		}
-		return approver.Outcome{Kind: approver.OutcomeUnknown, Text: "That code is wrong."}
-	}})
-	card := b.catastrophic()
-	ref := b.post(card)
-	if err := b.fake.EnterCode(ann, here, ref.Message, card.Code.Reveal()); err != nil {
-		t.Fatal(err)
-	}
-	b.fake.Type(ben, here, "/deny "+card.Code.Reveal())
-	b.told(ann, "That code is wrong.")
-	b.told(ben, "That code is wrong.")
-	b.want(2)
-	if n := b.fake.Count("attempt 1"); n != 0 {
-		t.Errorf("%d events were delivered again: their acknowledgement was late", n)
-	}
-	if got := strings.Join(append(b.fake.Told(ann), b.fake.Told(ben)...), "\n"); strings.Contains(got, "trouble") ||
-		strings.Contains(got, "dispatch_failed") {
-		t.Errorf("Slack complained: %s", got)
-	}
-}
-
-func TestForgedDialogs(t *testing.T) {
-	b := start(t, setup{})
-	card := b.catastrophic()
-	ref := b.post(card)
-	if err := b.fake.Tap(ann, here, ref.Message, fake.CodeButton); err != nil {
-		t.Fatal(err)
-	}
-	b.eventually("the dialog", func() bool { return b.fake.Open(ann) })
-	for name, change := range map[string]func(p object){
-		"another app":                   func(p object) { p["api_app_id"] = "A0EVIL1234" },
-		"another workspace":             func(p object) { p["team"] = object{"id": "T0EVIL1234"} },
-		"a member of another workspace": func(p object) { p["user"] = object{"id": ann, "team_id": "T0EVIL1234"} },
-		"a stranger":                    func(p object) { p["user"] = object{"id": stranger, "team_id": slacktest.Team} },
-		"another dialog":                func(p object) { p["view"] = with(p["view"], "callback_id", "evil") },
-		"another conversation": func(p object) {
-			p["view"] = with(p["view"], "private_metadata",
-				`{"r":"x","c":"C0EVIL1234","m":"1"}`)
-		},
-		"no place": func(p object) { p["view"] = with(p["view"], "private_metadata", "") },
-		"no code":  func(p object) { p["view"] = with(p["view"], "state", nil) },
-	} {
-		p, err := b.fake.SubmitPayload(ann, card.Code.Reveal())
-		if err != nil {
-			t.Fatal(err)
-		}
-		change(p)
-		b.fake.Deliver("interactive", p)
-		b.pass()
-		if got := b.got(); len(got) != 0 {
-			t.Fatalf("%s: it became %+v", name, got)
-		}
-	}
-	if err := b.fake.Submit(ann, card.Code.Reveal()); err != nil {
-		t.Fatal(err)
-	}
-	b.want(1)
 }
 
 // with is an object of a payload with one field changed.
@@ -408,38 +327,6 @@ func TestCommands(t *testing.T) {
 	if n := b.fake.Count("shown to everybody"); n != 0 {
 		t.Error("an answer to a command was shown to everybody")
 	}
-}
-
-func TestDetails(t *testing.T) {
-	b := start(t, setup{})
-	card := b.catastrophic()
-	card.Command = strings.Repeat("a line of the command\n", 100) + "the last line"
-	ref := b.post(card)
-	if err := b.fake.Tap(ben, here, ref.Message, fake.DetailsButton); err != nil {
-		t.Fatal(err)
-	}
-	b.told(ben, card.Command)
-	b.told(ben, "it deploys")
-	if len(b.got()) != 0 || len(b.fake.Pinged()) != 0 {
-		t.Errorf("looking is no answer: %+v %q", b.got(), b.fake.Pinged())
-	}
-	if err := b.fake.Tap(stranger, here, ref.Message, fake.DetailsButton); err != nil {
-		t.Fatal(err)
-	}
-	b.told(stranger, "not on the approver list")
-	if strings.Contains(strings.Join(b.fake.Told(stranger), ""), card.Command) {
-		t.Error("a stranger was shown the details")
-	}
-}
-
-// A dialog that Slack does not open is said, not swallowed.
-func TestDialogTooLate(t *testing.T) {
-	b := start(t, setup{opts: slacktest.Options{TriggerTTL: time.Nanosecond}})
-	ref := b.post(b.catastrophic())
-	if err := b.fake.Tap(ann, here, ref.Message, fake.CodeButton); err != nil {
-		t.Fatal(err)
-	}
-	b.told(ann, "Press the button again")
 }
 
 // A stranger who presses again and again is refused now and then, and costs us

@@ -13,11 +13,9 @@ func (c *Channel) Health(ctx context.Context) (who string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if !c.pairsOnly {
-		for _, id := range c.cfg.Channels {
-			if err := c.vet(ctx, id); err != nil {
-				return "", err
-			}
+	for _, id := range c.cfg.Channels {
+		if err := c.vet(ctx, id); err != nil {
+			return "", err
 		}
 	}
 	return me.User + " in " + me.Team, nil

@@ -11,6 +11,7 @@ import (
 
 	"approver.example"
 	"approver.example/broadcaster"
+	"approver.example/channels/channeltest"
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/slack"
 	"approver.example/channels/slack/slacktest"
@@ -205,7 +206,7 @@ func TestFileThatIsNotTaken(t *testing.T) {
 				c.set(b.fake)
 			}
 			card := b.card()
-			card.Command = c.command
+			card.Body = channeltest.Command(c.command)
 			ref := b.post(card)
 			got := b.fake.Cards(here)
 			if len(got) != 1 || got[0].Message != ref.Message || !ref.Partial || len(got[0].Files) != 0 {
@@ -239,7 +240,7 @@ func TestUploadIsTriedAgain(t *testing.T) {
 	for _, call := range []string{"files.getUpload", "upload"} {
 		server.Trips.Add(fake.Trip{Call: call, Status: 502})
 		card := (&bench{t: t}).card()
-		card.Command = strings.Repeat("make all; ", 5000)
+		card.Body = channeltest.Command(strings.Repeat("make all; ", 5000))
 		if _, err := channel(t, server).Post(t.Context(), hereDest, card); err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +267,7 @@ func TestCardIsNotLeftWithoutItsFile(t *testing.T) {
 				server.Trips.Add(fake.Trip{Call: "chat.delete", Status: 500})
 			}
 			card := (&bench{t: t}).card()
-			card.Command = strings.Repeat("make all; ", 5000)
+			card.Body = channeltest.Command(strings.Repeat("make all; ", 5000))
 			if ref, err := ch.Post(t.Context(), hereDest, card); err == nil || errors.Is(err, approver.ErrFinal) {
 				t.Fatalf("Post gives %+v, %v", ref, err)
 			}

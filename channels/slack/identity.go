@@ -80,6 +80,13 @@ func commandOrigin(cmd *slack.SlashCommand) origin {
 	return origin{app: cmd.APIAppID, team: team, user: cmd.UserID, userTeam: team}
 }
 
+// homeOrigin trusts the workspace that Slack names: an app has its Home only for members of the
+// workspaces where it is installed.
+func homeOrigin(outer *slackevents.EventsAPIEvent, ev *slackevents.AppHomeOpenedEvent) origin {
+	team := cmp.Or(outer.TeamID, outer.EnterpriseID)
+	return origin{app: outer.APIAppID, team: team, user: ev.User, userTeam: team, external: outer.IsExtSharedChannel}
+}
+
 // messageOrigin is the origin of a message event. A message with any subtype (edited, deleted,
 // posted by a bot, joined, …) counts as nobody's.
 func messageOrigin(outer *slackevents.EventsAPIEvent, ev *slackevents.MessageEvent) origin {

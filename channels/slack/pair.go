@@ -3,7 +3,10 @@ package slack
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"regexp"
+	"strings"
 
 	"github.com/slack-go/slack"
 	"github.com/slack-go/slack/slackevents"
@@ -23,8 +26,9 @@ func (c *Config) Platform() section.Platform {
 	return section.Platform{
 		API: &c.APIURL, UsualAPI: defaultAPI,
 		Receiver: "Slack app",
-		How: "in the channel that is to get cards, use the command /pair %s (of an older " +
-			"app, /approve takes it too), or send it to the app as a direct message",
+		Token: "At https://api.slack.com/apps make an app from the manifest in docs/channels/slack.md and install it:\n" +
+			"that gives the bot's token, xoxb-…; Basic Information, App-Level Tokens gives the app's, xapp-….",
+		Heading: "The Slack app, and who answers it; written by approver pair.",
 		Example: "--bot-token-file ~/.approver/slack.bot --app-token-file ~/.approver/slack.app",
 		Places:  "channels",
 	}
@@ -41,12 +45,61 @@ func (c Config) ForPairing(log *slog.Logger) (approver.Pairer, error) {
 	return channel, nil
 }
 
+// appInToken finds the app's id in its token: "xapp-1-A0123456789-…".
+var appInToken = regexp.MustCompile(`^xapp-\d+-(A[A-Z0-9]{2,})-`)
+
+// Introduce names the app, and the links that open it.
+func (c *Channel) Introduce(ctx context.Context, code tokens.Code) (approver.Introduction, error) {
+	me, err := c.me(ctx)
+	if err != nil {
+		return approver.Introduction{}, err
+	}
+	steps := []approver.Step{
+		{Text: "In the channel that is to get cards, type /invite @" + me.User + " and then: /pair " + code.Reveal()},
+	}
+	_, app, err := c.cfg.secrets()
+	if err != nil {
+		return approver.Introduction{}, fmt.Errorf("slack: %w", err)
+	}
+	id := c.cfg.AppID
+	if found := appInToken.FindStringSubmatch(app.Reveal()); id == "" && found != nil {
+		id = found[1]
+	}
+	if id != "" && teamID.MatchString(me.TeamID) {
+		steps = append(steps,
+			approver.Step{Text: "Cards in private: open the app, and send it the code in its messages:",
+				Link: "https://slack.com/app_redirect?app=" + id + "&team=" + me.TeamID},
+			approver.Step{Text: "The same, straight into the Slack app on this device:",
+				Link: "slack://app?team=" + me.TeamID + "&id=" + id})
+	}
+	return approver.Introduction{Name: me.User + " in " + me.Team, Steps: steps}, nil
+}
+
+// Tell writes to the conversation where the code was sent.
+func (c *Channel) Tell(ctx context.Context, who approver.Paired, text string) error {
+	return c.call(ctx, "chat.postMessage", func(ctx context.Context) error {
+		_, _, err := c.api.PostMessageContext(ctx, who.Chat, plainOptions(clip(text))...)
+		return err
+	})
+}
+
+// Passed counts what was sent in the meantime that was not the code.
+func (c *Channel) Passed() approver.Passed {
+	passed := c.pairing.Passed()
+	passed.Others = int(c.elsewhere.Load())
+	return passed
+}
+
 // Pair waits for the command /pair or /approve with the code, or for a message
 // with it, from a member of our own workspace in a conversation that can get
 // cards.
 func (c *Channel) Pair(ctx context.Context, code tokens.Code) (approver.Paired, error) {
 	return c.pairing.Pair(ctx, code)
 }
+
+// sayHow follows what the bot says of itself.
+const sayHow = pairing.WhoText + " To become one: on the machine where approver runs, approver pair slack shows a " +
+	"code. Send it with /pair in the channel that gets cards, or to me."
 
 // pairs takes a command that may have the code of a pairing, and reports whether it has handled
 // the command. refused is the guard's error for it.
@@ -56,18 +109,28 @@ func (s *session) pairs(ctx context.Context, a *ack, cmd *slack.SlashCommand, re
 		return false
 	}
 	who := approver.Paired{ID: cmd.UserID, Name: cmd.UserName, Chat: cmd.ChannelID, Title: cmd.ChannelName}
-	answerCommand(a, s.paired(ctx, cmd.Text, mine, who))
+	answerCommand(a, approver.Outcome{Text: s.paired(ctx, cmd.Text, mine, who)}, "")
 	return true
 }
 
-// pairsByMessage is pairs for a message. It leaves a message without the code to others.
+// pairsByMessage is pairs for a message. It leaves a message without the code to others, but for
+// that of a colleague who writes to the app itself.
 func (s *session) pairsByMessage(ctx context.Context, ev *slackevents.MessageEvent, refused error) bool {
-	if refused != nil && !errors.Is(refused, errStranger) || !s.pairing.Matches(ev.Text) {
+	stranger := errors.Is(refused, errStranger)
+	if refused != nil && !stranger {
 		return false
 	}
-	text := s.paired(ctx, ev.Text, true, approver.Paired{ID: ev.User, Name: ev.User, Chat: ev.Channel})
-	s.tell(ctx, place{Channel: ev.Channel, Thread: ev.ThreadTimeStamp}, ev.User, text)
-	return true
+	at := place{Channel: ev.Channel, Thread: ev.ThreadTimeStamp}
+	if s.pairing.Matches(ev.Text) {
+		who := approver.Paired{ID: ev.User, Name: ev.User, Chat: ev.Channel}
+		s.tell(ctx, at, ev.User, s.paired(ctx, ev.Text, true, who))
+		return true
+	}
+	s.pairing.Other(ev.Text)
+	if stranger && strings.HasPrefix(ev.Channel, "D") && s.refusals.Begin(ev.User, refuseEvery) {
+		s.tell(ctx, at, ev.User, sayHow)
+	}
+	return false
 }
 
 // paired returns the text for the person. The code stays valid if the conversation where it was

@@ -16,6 +16,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/internal/calls"
+	"approver.example/channels/internal/cards"
 )
 
 // Post shows a new card. If its texts do not fit, the whole is attached as a file in the card's
@@ -33,17 +34,17 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 		return approver.Ref{}, err
 	}
 	mark := c.mark(to, card)
-	m := render(card, false, mark)
+	m := render(c.cfg.approve(), card, cards.Fresh, mark)
 	// The files are uploaded first and shared last, so that the card is without its files for
 	// no longer than one call takes.
-	uploads, err := c.upload(ctx, m.files)
+	uploads, err := c.upload(ctx, m.file)
 	if ended := ctx.Err(); ended != nil {
 		return approver.Ref{}, fmt.Errorf("slack: post a card: %w", ended)
 	}
 	if err != nil {
 		c.log.Warn("a card is posted without its file", "request", card.Request, "conversation", to.Conversation, "error",
 			err)
-		m = renderAs(card, true, mark, notAttached)
+		m = render(c.cfg.approve(), card, cards.Missing, mark)
 	}
 	ts, err := c.once(ctx, to, card.Request, mark, m)
 	if err != nil {
@@ -55,7 +56,7 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 	ref := approver.Ref{Destination: to, Message: ts, Partial: m.partial}
 	if err := c.share(ctx, to, ts, uploads); err != nil {
 		c.log.Warn("a card has no file", "request", card.Request, "conversation", to.Conversation, "error", err)
-		if err := c.edit(ctx, ref, renderAs(card, true, mark+newRev(), notAttached)); err != nil {
+		if err := c.edit(ctx, ref, render(c.cfg.approve(), card, cards.Missing, mark+newRev())); err != nil {
 			return approver.Ref{}, c.takeBack(ctx, ref, blockID(card.Request, mark), err)
 		}
 	}
@@ -63,7 +64,7 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 }
 
 // Fits reports whether a card is shown whole, without a file beside it.
-func (c *Channel) Fits(card approver.Card) bool { return !render(card, false, newRev()).partial }
+func (c *Channel) Fits(card approver.Card) bool { return dialect(c.cfg.approve()).Fits(card) }
 
 // mark identifies one card in one place. It is the same at every try. It is keyed, so that it
 // reveals nothing of the code.
@@ -126,7 +127,7 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Ca
 	if ref.Message == "" || ref.Channel != Name {
 		return calls.Final("slack: nothing was posted that could be updated")
 	}
-	err := c.edit(ctx, ref, renderAs(card, ref.Partial, newRev(), mayBeAttached))
+	err := c.edit(ctx, ref, renderAnew(c.cfg.approve(), card, ref.Partial, newRev()))
 	if errors.Is(err, approver.ErrFinal) {
 		c.unvet(ref.Conversation)
 	}
@@ -202,10 +203,10 @@ func (c *Channel) find(ctx context.Context, to approver.Destination, block strin
 	return "", nil
 }
 
-// upload sends files to Slack without showing them to anybody yet. It takes at most half of the
+// upload sends a file to Slack without showing it to anybody yet. It takes at most half of the
 // time that is left, and tries twice: the card matters more.
-func (c *Channel) upload(ctx context.Context, files []file) ([]slack.FileSummary, error) {
-	if len(files) == 0 {
+func (c *Channel) upload(ctx context.Context, f cards.File) ([]slack.FileSummary, error) {
+	if f.Name == "" {
 		return nil, nil
 	}
 	if deadline, ok := ctx.Deadline(); ok {
@@ -213,29 +214,25 @@ func (c *Channel) upload(ctx context.Context, files []file) ([]slack.FileSummary
 		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
 		defer cancel()
 	}
-	var done []slack.FileSummary
-	for _, f := range files {
-		one, err := c.uploadOne(ctx, f)
-		if err != nil && !certain(err) && ctx.Err() == nil {
-			one, err = c.uploadOne(ctx, f)
-		}
-		if err != nil {
-			return nil, err
-		}
-		done = append(done, one)
+	one, err := c.uploadOne(ctx, f)
+	if err != nil && !certain(err) && ctx.Err() == nil {
+		one, err = c.uploadOne(ctx, f)
 	}
-	return done, nil
+	if err != nil {
+		return nil, err
+	}
+	return []slack.FileSummary{one}, nil
 }
 
-func (c *Channel) uploadOne(ctx context.Context, f file) (slack.FileSummary, error) {
-	if len(f.content) > maxUploadSize {
+func (c *Channel) uploadOne(ctx context.Context, f cards.File) (slack.FileSummary, error) {
+	if len(f.Content) > maxUploadSize {
 		return slack.FileSummary{}, calls.Final("slack: the card's %s has %d bytes, more than the %d that are attached",
-			f.name, len(f.content), maxUploadSize)
+			f.Name, len(f.Content), maxUploadSize)
 	}
 	var at *slack.GetUploadURLExternalResponse
 	err := c.call(ctx, "files.getUploadURLExternal", func(ctx context.Context) (err error) {
 		at, err = c.api.GetUploadURLExternalContext(ctx, slack.GetUploadURLExternalParameters{
-			FileName: f.name, FileSize: len(f.content)})
+			FileName: f.Name, FileSize: len(f.Content)})
 		return err
 	})
 	if err != nil {
@@ -243,9 +240,9 @@ func (c *Channel) uploadOne(ctx context.Context, f file) (slack.FileSummary, err
 	}
 	err = c.call(ctx, "file upload", func(ctx context.Context) error {
 		return c.api.UploadToURL(ctx, slack.UploadToURLParameters{
-			UploadURL: at.UploadURL, Content: f.content, Filename: f.name})
+			UploadURL: at.UploadURL, Content: f.Content, Filename: f.Name})
 	})
-	return slack.FileSummary{ID: at.FileID, Title: f.name}, err
+	return slack.FileSummary{ID: at.FileID, Title: f.Name}, err
 }
 
 // share shows uploaded files in the card's thread. A reply cannot have a thread

@@ -222,7 +222,7 @@ func TestTwoDaemonsOneApp(t *testing.T) {
 	}
 	b.eventually("every press to be acknowledged", func() bool { return b.fake.Count(" ack interactive") == all })
 	for _, c := range b.fake.Cards(here) {
-		if len(c.Buttons) != 3 {
+		if len(c.Buttons) != 4 {
 			t.Errorf("the other daemon changed a card: %+v", c)
 		}
 	}

@@ -2,7 +2,6 @@ package slack
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +9,8 @@ import (
 	"github.com/slack-go/slack"
 
 	"approver.example"
+	"approver.example/channels/channeltest"
+	"approver.example/channels/internal/cards"
 	"approver.example/channels/slack/slacktest"
 	"approver.example/display"
 	"approver.example/tokens"
@@ -29,8 +30,9 @@ func testCard(t testing.TB) approver.Card {
 	at := time.Date(2026, 3, 1, 14, 30, 10, 0, time.UTC)
 	return approver.Card{
 		Request: "0190b2c8-7a9f-7e2c-b1f0-6f0e0a1b2c3d", State: approver.Pending, Severity: approver.High, OneTap: true,
-		Push: "🟠 HIGH · git push --force", Command: "git push --force", Why: "rewrites history", Rule: "git.force_push",
-		Claimed: "tidy up", Agent: "claude", Session: "s1", Dir: "/src", Host: "box", Code: testCode(t),
+		Push: "🟠 HIGH · Force-push main", Body: channeltest.Command("git push --force"),
+		Why: []string{"It rewrites history."}, Claimed: "tidy up", Context: "claude of ann @ box · ~/src", Code: testCode(t),
+		Details: []display.Block{{Label: "Rule", Text: "git.force_push"}},
 		Created: at, Due: at.Add(2 * time.Minute),
 	}
 }
@@ -61,28 +63,38 @@ func actions(m message) (ids []string) {
 
 func TestButtons(t *testing.T) {
 	for _, c := range []struct {
-		name    string
-		change  func(*approver.Card)
-		partial bool
-		want    string
+		name   string
+		change func(*approver.Card)
+		posted cards.Attachment
+		want   string
 	}{
-		{"high", func(*approver.Card) {}, false, "approve deny details"},
-		{"catastrophic", func(c *approver.Card) { c.Severity = approver.Catastrophic }, false, "deny code details"},
-		{"no one-tap", func(c *approver.Card) { c.OneTap = false }, false, "deny code details"},
-		{"was cut when posted", func(*approver.Card) {}, true, "deny code details"},
-		{"cut command", func(c *approver.Card) { c.Command = strings.Repeat("x", 20000) }, false, "deny code details"},
-		{"cut reason", func(c *approver.Card) { c.Why = strings.Repeat("x", 20000) }, false, "deny code details"},
-		{"cut directory", func(c *approver.Card) { c.Dir = strings.Repeat("x", 20000) }, false, "deny code details"},
-		{"cut claim", func(c *approver.Card) { c.Claimed = strings.Repeat("x", 20000) }, false, "deny code details"},
-		{"approved, not released", func(c *approver.Card) { c.State = approver.Approved }, false, "approve deny details"},
-		{"the zero state", func(c *approver.Card) { c.State = 0 }, false, ""},
-		{"consumed", func(c *approver.Card) { c.State = approver.Consumed }, false, ""},
-		{"an unknown state", func(c *approver.Card) { c.State = 200 }, false, ""},
+		{"high", func(*approver.Card) {}, cards.Fresh, "approve deny why details"},
+		{"catastrophic", func(c *approver.Card) { c.Severity = approver.Catastrophic }, cards.Fresh, "deny code why details"},
+		{"no one-tap", func(c *approver.Card) { c.OneTap = false }, cards.Fresh, "deny code why details"},
+		{"was cut when posted", func(*approver.Card) {}, cards.MaybeMissing, "deny code why details"},
+		{"cut command", func(c *approver.Card) { c.Body = channeltest.Command(strings.Repeat("x", 20000)) }, cards.Fresh,
+			"deny code why details"},
+		{"cut reason", func(c *approver.Card) { c.Why[0] = strings.Repeat("x", 20000) }, cards.Fresh,
+			"deny code why details"},
+		{"cut warning", func(c *approver.Card) { c.Warnings = []string{strings.Repeat("x", 20000)} }, cards.Fresh,
+			"deny code why details"},
+		{"cut argument", func(c *approver.Card) { c.Body = []display.Block{{Label: "x", Text: strings.Repeat("x", 20000)}} },
+			cards.Fresh, "deny code why details"},
+		{"cut label", func(c *approver.Card) { c.Body = []display.Block{{Label: strings.Repeat("x", 20000), Text: "x"}} },
+			cards.Fresh, "deny code why details"},
+		{"cut context", func(c *approver.Card) { c.Context = strings.Repeat("x", 20000) }, cards.Fresh,
+			"deny code why details"},
+		{"cut claim", func(c *approver.Card) { c.Claimed = strings.Repeat("x", 20000) }, cards.Fresh,
+			"deny code why details"},
+		{"approved, not released", func(c *approver.Card) { c.State = approver.Approved }, cards.Fresh, ""},
+		{"the zero state", func(c *approver.Card) { c.State = 0 }, cards.Fresh, ""},
+		{"consumed", func(c *approver.Card) { c.State = approver.Consumed }, cards.Fresh, ""},
+		{"an unknown state", func(c *approver.Card) { c.State = 200 }, cards.Fresh, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			card := testCard(t)
 			c.change(&card)
-			m := render(card, c.partial, "1")
+			m := render(defaultCommand, card, c.posted, "1")
 			w := wire(t, m)
 			if got := strings.Join(actions(m), " "); got != c.want {
 				t.Errorf("the buttons are %q, want %q", got, c.want)
@@ -98,7 +110,7 @@ func TestButtons(t *testing.T) {
 }
 
 func TestZeroCard(t *testing.T) {
-	m := render(approver.Card{}, false, "1")
+	m := render(defaultCommand, approver.Card{}, cards.Fresh, "1")
 	wire(t, m)
 	if len(actions(m)) != 0 || !strings.HasPrefix(m.text, "⛔ ") {
 		t.Errorf("the zero card is not a settled denial: %q %v", m.text, actions(m))
@@ -112,7 +124,7 @@ func TestMarks(t *testing.T) {
 	} {
 		card := testCard(t)
 		card.State, card.Result = state, "the result"
-		m := render(card, false, "1")
+		m := render(defaultCommand, card, cards.Fresh, "1")
 		if !strings.HasPrefix(m.text, want) || titleOf(m.blocks) != m.text {
 			t.Errorf("%s: the notification is %q, the first line %q", state, m.text, titleOf(m.blocks))
 		}
@@ -126,11 +138,13 @@ func TestMarks(t *testing.T) {
 func TestNothingUntrustedIsMarkup(t *testing.T) {
 	const evil = "<!channel> <@U0ANN12345> *b* ```x``` :smile: <https://evil.example|ok>\nApproved by Ann"
 	card := testCard(t)
-	card.Push, card.Command, card.Why, card.Rule, card.Claimed = evil, evil, evil, evil, evil
-	card.Agent, card.Session, card.Dir, card.Host, card.Notice = evil, evil, evil, evil, evil
+	card.Push, card.Why, card.Claimed, card.Context, card.Part = evil, []string{evil, evil}, evil, evil, evil
+	card.Warnings = []string{evil, evil}
+	card.Body = append(channeltest.Command(evil), display.Block{Label: evil, Text: evil},
+		display.Block{Kind: display.Code, Label: evil, Text: "x"}, display.Block{Kind: display.Diff, Label: evil, Text: "-x"})
 	for _, state := range []approver.State{approver.Pending, approver.Denied} {
 		card.State, card.Result = state, evil
-		m := render(card, false, "1")
+		m := render(defaultCommand, card, cards.Fresh, "1")
 		wire(t, m)
 		markup := 0
 		for _, b := range m.blocks {
@@ -144,7 +158,7 @@ func TestNothingUntrustedIsMarkup(t *testing.T) {
 				if kind == "plain_text" && emoji != false {
 					t.Errorf("emoji names in %q would be replaced", text)
 				}
-				if strings.Contains(text, "\n") && text != card.Command {
+				if strings.Contains(text, "\n") && text != card.Body[0].Text {
 					t.Errorf("the text can imitate other lines: %q", text)
 				}
 			})
@@ -190,36 +204,33 @@ func walkText(t *testing.T, b slack.Block, f func(kind, text string, emoji any))
 
 func TestCutCommand(t *testing.T) {
 	card := testCard(t)
-	card.Command = "head " + strings.Repeat("\"'\\\n<&>🔥", 20000) + " tail"
-	m := render(card, false, "1")
+	card.Body = channeltest.Command("head " + strings.Repeat("\"'\\\n<&>🔥", 20000) + " tail")
+	m := render(defaultCommand, card, cards.Fresh, "1")
 	w := wire(t, m)
-	if !m.partial || len(m.files) != 1 || m.files[0].content != card.Command {
-		t.Fatalf("partial %v, %d files", m.partial, len(m.files))
+	if !m.partial || m.file.Name != "command.txt" || m.file.Content != card.Body[0].Text {
+		t.Fatalf("partial %v, %s of %d bytes", m.partial, m.file.Name, len(m.file.Content))
 	}
 	for _, part := range []string{"head ", " tail", "bytes hidden, sha256",
-		fmt.Sprintf("of the command's %d bytes are hidden", len(card.Command))} {
+		" bytes are hidden here. The whole is in the attached file"} {
 		if !strings.Contains(w, part) {
 			t.Errorf("the card does not say %q", part)
 		}
 	}
-	if n := jsonLength(m.blocks); n < maxBlocksJSON*3/4 || n > maxBlocksJSON {
-		t.Errorf("the card has %d bytes: it should use what Slack allows", n)
+	if n := jsonLength(m.blocks); n < maxBlocksJSON/4 || n > maxBlocksJSON/2 {
+		t.Errorf("the card has %d bytes: what is cut anyway should not push the reasons out of sight", n)
 	}
 }
 
 func TestCutCardHasAllInTheFile(t *testing.T) {
 	card := testCard(t)
-	card.Why, card.Claimed = strings.Repeat("w", 3000)+"WHY", strings.Repeat("c", 3000)+"CLAIM"
-	m := render(card, false, "1")
-	if len(m.files) != 2 || m.files[0].content != card.Command {
-		t.Fatalf("%d files", len(m.files))
-	}
-	for _, part := range []string{"wWHY", "cCLAIM", card.Command, card.Rule, card.Dir, "not checked"} {
-		if !strings.Contains(m.files[1].content, part) {
+	card.Why, card.Claimed = []string{strings.Repeat("w", 3000) + "WHY"}, strings.Repeat("c", 3000)+"CLAIM"
+	m := render(defaultCommand, card, cards.Fresh, "1")
+	for _, part := range []string{"wWHY", "cCLAIM", card.Body[0].Text, card.Details[0].Text, card.Context, "not checked"} {
+		if !strings.Contains(m.file.Content, part) {
 			t.Errorf("the file lacks %q", part)
 		}
 	}
-	if strings.Contains(m.files[1].content, "7KQ4MX") {
+	if strings.Contains(m.file.Content, "7KQ4MX") {
 		t.Error("the file shows the code, and outlives it")
 	}
 }
@@ -227,17 +238,17 @@ func TestCutCardHasAllInTheFile(t *testing.T) {
 func TestLongResult(t *testing.T) {
 	card := testCard(t)
 	card.State, card.Result = approver.Denied, "⛔ Denied by "+strings.Repeat("Ann ", 1000)+"at last"
-	m := render(card, false, "1")
+	m := render(defaultCommand, card, cards.Fresh, "1")
 	w := wire(t, m)
-	if !strings.Contains(w, "bytes hidden") || !strings.Contains(w, "at last") || len(m.files) != 0 ||
+	if !strings.Contains(w, "bytes hidden") || !strings.Contains(w, "at last") || m.file.Name != "" ||
 		strings.Contains(w, "attached") {
 		t.Errorf("a long result is cut in its place, and no file is promised: %.2000s", w)
 	}
 }
 
 func TestExpiry(t *testing.T) {
-	w := wire(t, render(testCard(t), false, "1"))
-	for _, part := range []string{"14:32:10 UTC", "until 14:32:10 UTC (2 min)", "\\u003c!date^1772375530^{time_secs}|"} {
+	w := wire(t, render(defaultCommand, testCard(t), cards.Fresh, "1"))
+	for _, part := range []string{"\\u003c!date^1772375530^{time_secs}|14:32:10 UTC\\u003e (2 min)"} {
 		if !strings.Contains(w, part) {
 			t.Errorf("the card lacks %q:\n%s", part, w)
 		}
@@ -246,11 +257,11 @@ func TestExpiry(t *testing.T) {
 
 func TestDialogs(t *testing.T) {
 	card := testCard(t)
-	card.Command = strings.Repeat("line\n", 1000)
-	m := render(card, false, "1")
+	card.Body = channeltest.Command(strings.Repeat("line\n", 1000))
+	m := render(defaultCommand, card, cards.Fresh, "1")
 	for name, v := range map[string]slack.ModalViewRequest{
 		"code":    codeDialog(m.text, `{"r":"x"}`),
-		"details": detailsDialog(m.blocks),
+		"details": detailsDialog(m.text, strings.Repeat(card.Whole(), 20), ""),
 	} {
 		b, err := json.Marshal(v.Blocks)
 		if err != nil {
@@ -264,24 +275,6 @@ func TestDialogs(t *testing.T) {
 		}
 		if name == "code" && strings.Contains(string(b), "7KQ4MX") {
 			t.Error("the dialog gives the code away")
-		}
-	}
-}
-
-func TestFit(t *testing.T) {
-	for _, budget := range []int{-100, 0, 1, 200, 5000} {
-		for _, s := range []string{"", "short", strings.Repeat("\"", 4000), strings.Repeat("é漢🔥", 3000),
-			strings.Repeat("\x01", 9000)} {
-			shown, hidden := fit(s, budget)
-			if hidden == 0 && shown != s {
-				t.Errorf("fit(%d bytes, %d) cuts silently", len(s), budget)
-			}
-			if n := jsonLength(shown); n > max(budget, minCommand) {
-				t.Errorf("fit(%d bytes, %d) takes %d", len(s), budget, n)
-			}
-			if hidden > 0 && !strings.Contains(shown, fmt.Sprintf("%d bytes hidden", hidden)) {
-				t.Errorf("fit(%d bytes, %d) does not say that %d are hidden: %q", len(s), budget, hidden, shown)
-			}
 		}
 	}
 }
@@ -302,16 +295,16 @@ func FuzzRender(f *testing.F) {
 	f.Fuzz(func(t *testing.T, command, why, claim, dir, push string, state uint8, high bool) {
 		card := approver.Card{
 			Request: "r", State: approver.State(state % 7), OneTap: true, Push: display.Visible(push),
-			Command: display.Visible(command),
-			Why:     display.Visible(why), Rule: display.Visible(why), Claimed: display.Visible(claim),
-			Notice: display.Visible(claim),
-			Agent:  display.Visible(dir), Session: display.Visible(dir), Dir: display.Visible(dir), Host: display.Visible(dir),
+			Body: append(channeltest.Command(display.Visible(command)), display.Block{Label: display.Visible(dir),
+				Text: display.Visible(why)}, display.Block{Kind: display.Diff, Label: display.Visible(claim), Text: "-x"}),
+			Why: []string{display.Visible(why), display.Visible(claim)}, Claimed: display.Visible(claim),
+			Warnings: []string{display.Visible(claim), display.Visible(dir)}, Context: display.Visible(dir),
 			Result: display.Visible(why), Code: code,
 		}
 		if high {
 			card.Severity = approver.High
 		}
-		m := render(card, false, "1")
+		m := render(defaultCommand, card, cards.Fresh, "1")
 		w := wire(t, m)
 		if card.State.Settled() && (strings.Contains(w, "CONFIRM-7KQ4MX") || len(actions(m)) > 0) {
 			t.Error("a settled card shows code or buttons")
@@ -319,7 +312,8 @@ func FuzzRender(f *testing.F) {
 		if tap := len(actions(m)) > 0 && actions(m)[0] == actApprove; tap && (m.partial || !high || card.State.Settled()) {
 			t.Error("an approve button where there must be none")
 		}
-		if m.partial && card.Command != "" && (len(m.files) == 0 || m.files[0].content != card.Command) {
+		if m.partial && !strings.Contains(m.file.Content, strings.TrimSuffix(card.Body[0].Text, "\n")) &&
+			!strings.Contains(w, "preformatted") {
 			t.Error("a cut card without the whole command")
 		}
 	})

@@ -115,6 +115,7 @@ type session struct {
 	mu       sync.Mutex
 	guard    guard                // its app is learned from Slack's hello
 	refusals calls.Pauses[string] // strangers who were told of a refusal lately
+	hints    calls.Pauses[string] // people who were told how to answer lately
 	live     int                  // our open connections
 	others   int                  // the connections of others, according to Slack's last hello
 	counted  bool                 // whether others was logged

@@ -1,20 +1,21 @@
 // Package slack puts cards before people in Slack and brings their answers.
 //
-// It uses the Web API to post and edit cards, and Socket Mode to receive buttons, dialogs, the
-// commands /approve and /deny, and messages; it opens no port. People approve by interactions,
+// It uses the Web API to post and edit cards, and Socket Mode to receive buttons, dialogs, slash
+// commands, messages and visits of the app's Home; it opens no port. People approve by interactions,
 // which a stolen message-posting token cannot forge: a message may only deny, unless the
 // configuration says otherwise.
 //
 // Every event passes the guard in identity.go before anything else in it is
 // looked at.
 //
-// The Slack app needs Socket Mode, interactivity, the two commands registered
-// by these names and, if messages are to deny, the message events of the kinds
-// of conversation in use; [Config] names the scopes.
+// The Slack app needs Socket Mode, interactivity, the two commands that approve and deny and, if
+// messages are to deny, the message events of the kinds of conversation in use; [Config] names the
+// scopes.
 //
 // Read config.go and pair.go for the settings, slack.go, post.go and render.go for the cards, run.go,
-// socket.go, identity.go and events.go for the answers, and api.go, outage.go and health.go for the way
-// to Slack.
+// socket.go, identity.go and events.go for the answers, dialogs.go, commands.go, messages.go and home.go for
+// the ways to answer, tell.go for what people are told, and api.go, outage.go and health.go for the way to
+// Slack.
 package slack
 
 import (
@@ -25,6 +26,7 @@ import (
 	"log/slog"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -61,7 +63,8 @@ type Channel struct {
 	leave   time.Duration // how long another daemon has to take a press that is not ours
 
 	pairing   pairing.Waiting
-	pairsOnly bool // made by ForPairing
+	pairsOnly bool         // made by ForPairing
+	elsewhere atomic.Int32 // connections of other programs, according to Slack's last hello
 
 	mu     sync.Mutex
 	vetted map[string]time.Time    // when each conversation was found to be ours alone

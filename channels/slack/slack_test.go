@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/channels/channeltest"
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/slack"
 	"approver.example/channels/slack/slacktest"
@@ -50,7 +51,7 @@ func TestPostAndUpdateOnTheWire(t *testing.T) {
 	server := workspace(t, slacktest.Options{})
 	c := channel(t, server)
 	card := (&bench{t: t}).card()
-	card.Command = "curl https://example.org/<!channel>"
+	card.Body = channeltest.Command("curl https://example.org/<!channel>")
 	card.Push = "🟠 HIGH · curl https://example.org/<!channel> @here & more"
 	ctx := t.Context()
 	ref, err := c.Post(ctx, hereDest, card)
@@ -99,7 +100,7 @@ func TestPostIntoThread(t *testing.T) {
 	root := server.Messages(here)[0].TS
 	to := approver.Destination{Channel: "slack", Conversation: here, Thread: root}
 	card := (&bench{t: t}).card()
-	card.Command = strings.Repeat("make all; ", 5000)
+	card.Body = channeltest.Command(strings.Repeat("make all; ", 5000))
 	ref, err := c.Post(t.Context(), to, card)
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +109,7 @@ func TestPostIntoThread(t *testing.T) {
 		t.Errorf("the ref is %+v", ref)
 	}
 	m := server.Messages(here)[1]
-	if m.Thread != root || len(m.Files) != 1 || m.Files[0] != card.Command {
+	if m.Thread != root || len(m.Files) != 1 || m.Files[0] != card.Body[0].Text {
 		t.Errorf("the card stands in the thread %q with %d files", m.Thread, len(m.Files))
 	}
 }

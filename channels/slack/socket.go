@@ -76,6 +76,7 @@ func (s *session) joined(hello *socketmode.Request) {
 			ours = defaultConnections
 		}
 		s.others = max(hello.NumConnections-max(s.live, ours), 0) // one of ours may not be counted yet
+		s.elsewhere.Store(int32(s.others))                        //nolint:gosec // at most ten
 	}
 	others, tell := s.others, s.others > 0 && !s.counted
 	s.counted = s.counted || tell

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/channels/channeltest"
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/slack"
 	"approver.example/channels/slack/slacktest"
@@ -125,7 +126,7 @@ func TestMissingScopeOfOneMethod(t *testing.T) {
 	b := start(t, setup{})
 	b.fake.Refuse("files.getUploadURLExternal", "missing_scope")
 	card := b.card()
-	card.Command = strings.Repeat("x", 30000)
+	card.Body = channeltest.Command(strings.Repeat("x", 30000))
 	b.post(card)
 	b.eventually("the log says what to do", func() bool { return strings.Contains(b.logs.String(), "add it under OAuth") })
 	b.pass()

@@ -31,7 +31,7 @@ func (b *bench) tap(user int64, ref approver.Ref, button fake.Button) {
 	}
 }
 
-func TestTapOutcomeIsAnAlertOfBoundedLength(t *testing.T) {
+func TestTapOutcomeHasABoundedLength(t *testing.T) {
 	b := running(t)
 	b.judge = func(context.Context, approver.Reply) approver.Outcome {
 		return approver.Outcome{Text: strings.Repeat("🔥", 500)}
@@ -87,19 +87,44 @@ func TestPressThatIsTooOldToAnswer(t *testing.T) {
 	b.wantTold(ann, "Ann: Your answer no. 1 is noted.")
 }
 
+// Details show what the core knows of the request: as a message to the person who wants them, or as a
+// file beside the card if that is too long.
 func TestDetails(t *testing.T) {
 	b := running(t)
-	card := highCard(t)
-	b.tap(ann, b.post(card), fake.DetailsButton)
-	b.wantTold(ann, "Request "+card.Request+"\n"+card.Command)
-
-	card.Command = strings.Repeat("🔥x", 2000)
-	ref := b.post(card)
-	b.tap(bob, ref, fake.DetailsButton)
-	b.wantTold(bob, "in the file attached to it")
-	b.tap(mallory, ref, fake.DetailsButton)
-	b.wantTold(mallory, sayStranger)
-	b.nothing()
+	ref := b.post(highCard(t))
+	for i, long := range []bool{false, true} {
+		details := "Rule: reflex · git_force_push\n\nCommand, 8 bytes:\n<b>&x@ann"
+		if long {
+			details = strings.Repeat("🔥x", 2000)
+		}
+		b.shows("the request", details)
+		before := len(b.s.Messages(teamChat)) + len(b.s.Whispers(text(ann)))
+		b.tap(ann, ref, fake.DetailsButton)
+		r := b.want(2*i + 1)
+		if r.Want != approver.WantDetails || r.Approve || r.Message != ref.Message || r.Request == "" {
+			t.Errorf("the reply is %+v", r)
+		}
+		shown := func() []telegramtest.Message { return slices.Concat(b.s.Whispers(text(ann)), b.s.Messages(teamChat)) }
+		b.eventually("the details", func() bool { return len(shown()) > before })
+		m := shown()[map[bool]int{false: 0, true: before}[long]]
+		if (m.Aside > 0) == long {
+			t.Errorf("long %v, seen by one person only: %v", long, m.Aside > 0)
+		}
+		if got := m.Text + m.File; !strings.Contains(got, details) || text(int64(m.ReplyTo)) != ref.Message {
+			t.Errorf("a reply to %d with\n%s", m.ReplyTo, got)
+		}
+		for _, e := range m.Entities {
+			if e.Type != "pre" && e.Type != "code" {
+				t.Errorf("the details have a %s", e.Type)
+			}
+		}
+		b.tap(mallory, ref, fake.DetailsButton)
+		b.wantTold(mallory, sayStranger)
+		b.shows("There is no such request in this conversation.", "")
+		b.tap(bob, ref, fake.DetailsButton)
+		b.want(2*i + 2)
+		b.wantTold(bob, "no such request")
+	}
 }
 
 func TestMadeUpButtons(t *testing.T) {

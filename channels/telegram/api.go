@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/internal/calls"
+	"approver.example/channels/internal/cards"
 )
 
 const (
@@ -250,13 +252,14 @@ func newClient() *http.Client {
 }
 
 // getUpdates asks for new updates. The library's own polling retries for ever whatever the
-// error, and confirms updates before they are handled, so this one call is made by hand. Its
+// error, and confirms updates before they are handled, so this one call is made by hand. Edited messages
+// never count; they are asked for so that whoever edits an answer can be told. Its
 // errors are the library's. Each update is returned undecoded: one that cannot be read must not
 // hide the others.
 func (c *Channel) getUpdates(ctx context.Context, offset int64, wait time.Duration) ([]json.RawMessage, error) {
 	form := url.Values{
 		"timeout":         {strconv.Itoa(int(wait / time.Second))},
-		"allowed_updates": {`["message","callback_query"]`},
+		"allowed_updates": {`["message","edited_message","callback_query"]`},
 	}
 	if offset != 0 {
 		form.Set("offset", strconv.FormatInt(offset, 10))
@@ -265,43 +268,79 @@ func (c *Channel) getUpdates(ctx context.Context, offset int64, wait time.Durati
 	ctx, cancel := context.WithTimeout(ctx, wait+c.pace.margin)
 	defer cancel()
 	const method = "getUpdates"
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/bot"+c.token+"/"+method,
-		strings.NewReader(form.Encode()))
+	result, err := c.raw(ctx, method, form, cards.File{})
 	if err != nil {
 		return nil, c.fail(method, err)
 	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	var batch []json.RawMessage
+	if err := json.Unmarshal(result, &batch); err != nil {
+		return nil, c.fail(method, fmt.Errorf("the answer is not readable: %w", err))
+	}
+	return batch, nil
+}
+
+// raw makes one call by hand, for what the library does not know. A file with a name is sent as the
+// document. The errors are those of the library.
+func (c *Channel) raw(ctx context.Context, method string, form url.Values, f cards.File) (json.RawMessage, error) {
+	body, kind, err := encoded(form, f)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/bot"+c.token+"/"+method, body)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", kind)
 	resp, err := doer{c.client}.Do(req)
 	if err != nil {
-		return nil, c.fail(method, err)
+		return nil, err
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
+	answer, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return nil, c.fail(method, err)
+		return nil, err
 	}
-	var a updates
-	if err := json.Unmarshal(body, &a); err != nil {
-		return nil, c.fail(method, fmt.Errorf("%s: the answer is not readable: %w", calls.Status(resp.StatusCode), err))
+	var a result
+	if err := json.Unmarshal(answer, &a); err != nil {
+		return nil, fmt.Errorf("%s: the answer is not readable: %w", calls.Status(resp.StatusCode), err)
 	}
 	if !a.OK {
-		return nil, c.fail(method, a.err())
+		return nil, a.err()
 	}
 	return a.Result, nil
 }
 
-// updates is the Bot API's answer to getUpdates.
-type updates struct {
-	OK          bool              `json:"ok"`
-	Result      []json.RawMessage `json:"result"`
-	Description string            `json:"description"`
-	Code        int               `json:"error_code"`
+// encoded writes the body of a call, and says of which kind it is.
+func encoded(form url.Values, f cards.File) (io.Reader, string, error) {
+	if f.Name == "" {
+		return strings.NewReader(form.Encode()), "application/x-www-form-urlencoded", nil
+	}
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	var errs []error
+	for name := range form {
+		errs = append(errs, w.WriteField(name, form.Get(name)))
+	}
+	part, err := w.CreateFormFile("document", f.Name)
+	if err == nil {
+		_, err = io.WriteString(part, f.Content)
+	}
+	err = errors.Join(append(errs, err, w.Close())...)
+	return &b, w.FormDataContentType(), err
+}
+
+// result is the Bot API's answer to any call.
+type result struct {
+	OK          bool            `json:"ok"`
+	Result      json.RawMessage `json:"result"`
+	Description string          `json:"description"`
+	Code        int             `json:"error_code"`
 	Parameters  struct {
 		RetryAfter int `json:"retry_after"`
 	} `json:"parameters"`
 }
 
-func (a updates) err() error {
+func (a result) err() error {
 	if a.Code == http.StatusTooManyRequests {
 		return &bot.TooManyRequestsError{Message: a.Description, RetryAfter: a.Parameters.RetryAfter}
 	}

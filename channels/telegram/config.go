@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/internal/secret"
 	"approver.example/internal/section"
 )
@@ -48,6 +49,9 @@ type Chat struct {
 	// the answer must come from, the General topic or the chat itself. Each topic
 	// is a place of its own, with its own card, code and count of wrong codes.
 	Thread int `yaml:"thread,omitempty"`
+	// Language is what the cards of this chat are written in; empty means that of the whole
+	// configuration.
+	Language display.Lang `yaml:"language,omitempty"`
 }
 
 // maxUserID is the greatest id that Telegram gives: 52 significant bits.
@@ -127,6 +131,17 @@ func (c Config) Open(_ section.Installation, log *slog.Logger) (approver.Channel
 
 // People returns the approver list.
 func (c Config) People() []approver.Approver { return c.Approvers }
+
+// Languages returns the languages of the chats that have one of their own.
+func (c Config) Languages() map[string]display.Lang {
+	out := map[string]display.Lang{}
+	for i, to := range c.Destinations() {
+		if lang := c.Chats[i].Language; lang != "" {
+			out[to.Conversation] = lang
+		}
+	}
+	return out
+}
 
 // Secrets returns the settings that hold a secret.
 func (c *Config) Secrets() []secret.Setting {

@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 
 	"approver.example"
@@ -31,7 +32,8 @@ func TestConformance(t *testing.T) {
 		return channeltest.Fixture{
 			Channel: newChannel(t, cfg), Fake: s, Here: to[0], There: to[1],
 			Approver: text(ann), Second: text(bob), Stranger: text(mallory),
-			CodeByMessage: true, FatalRevoked: true, Secrets: []string{s.Token()},
+			CodeByMessage: true, Reasons: true, FatalRevoked: true, Secrets: []string{s.Token()},
+			Reads: func(shown string) string { return strings.ReplaceAll(shown, string(tab), "\t") },
 			Gone: func(conversation string) {
 				s.AddChat(telegramtest.Chat{ID: chatID(t, conversation), Kicked: true})
 			},

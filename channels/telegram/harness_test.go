@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"approver.example"
+	"approver.example/channels/channeltest"
 	"approver.example/channels/telegram/telegramtest"
 	"approver.example/display"
 	"approver.example/internal/secret"
@@ -253,17 +254,26 @@ func highCard(t testing.TB) approver.Card {
 	now := time.Date(2026, 5, 4, 14, 30, 10, 0, time.UTC)
 	return approver.Card{
 		Request: uuid.Must(uuid.NewV7()).String(), State: approver.Pending, Severity: approver.High, OneTap: true,
-		Push: display.PushLine(approver.High.String(), command), Command: command,
-		Why: "A forced push rewrites history.", Rule: "git.force_push", Claimed: "tidy up",
-		Agent: "claude", Session: "7f3a", Dir: "/home/dev/shop", Host: "devbox",
-		Code: mint(t), Created: now, Due: now.Add(2 * time.Minute),
+		Push: display.PushLine(approver.High.String(), "Force-push main", "acme/shop"), Body: channeltest.Command(command),
+		Why: []string{"A forced push rewrites history."}, Claimed: "tidy up",
+		Context: "claude of dev @ devbox · ~/shop (main) · NOT ISOLATED",
+		Code:    mint(t), Created: now, Due: now.Add(2 * time.Minute),
 	}
 }
 
 func catastrophicCard(t testing.TB) approver.Card {
 	card := highCard(t)
 	card.Severity, card.OneTap = approver.Catastrophic, false
-	card.Command = "rm -rf /srv/data"
-	card.Push = display.PushLine(approver.Catastrophic.String(), card.Command)
+	card.Body = channeltest.Command("rm -rf /srv/data")
+	card.Push = display.PushLine(approver.Catastrophic.String(), "Delete /srv/data", "acme/shop")
 	return card
+}
+
+// shows makes the core answer with details from now on.
+func (b *bench) shows(said, details string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.judge = func(context.Context, approver.Reply) approver.Outcome {
+		return approver.Outcome{Kind: approver.OutcomeShown, Text: said, Details: details}
+	}
 }

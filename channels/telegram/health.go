@@ -15,9 +15,7 @@ func (c *Channel) Health(ctx context.Context) (who string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if who = "@" + name; c.pairsOnly {
-		return who, nil
-	}
+	who = "@" + name
 	var chats []int64
 	for at := range c.guard.places {
 		chats = append(chats, at.chat)

@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/go-telegram/bot/models"
@@ -10,14 +11,19 @@ import (
 	"approver.example/channels/intent"
 )
 
-// What an approver is told whose message is no answer.
+// What somebody is told whose message is no answer.
 const (
-	sayNeither = "That is neither yes nor no, so nothing was changed. Reply with yes or no alone, tap a button, or send " +
-		"/approve or /deny with the code on the card. The agent is not told what you write."
+	sayNeither = "That is neither yes nor no, so nothing was changed. Reply with yes, or with no and your reason; tap a " +
+		"button; or send /approve or /deny with the code on the card."
 	sayOver = "That message takes no answer. Nothing was changed."
-	sayHelp = "This bot shows approver's questions as cards. On a card, tap a button, or reply yes or no; or send " +
-		"/approve or /deny with the code on the card. It understands nothing else."
-	sayNoReason = "The agent is not told what you wrote beside it."
+	sayHelp = "This bot shows approver's questions as cards. On a card, tap a button, or reply yes, or no and your " +
+		"reason; or send /approve or /deny with the code on the card. /pending, /status and /grants show what there is."
+	sayTextOnly = "Only text counts here. Nothing was changed."
+	sayEdited   = "An edited message does not count. Send your answer as a new message."
+	sayCopied   = "Only what you write here yourself counts. Nothing was changed."
+	sayHidden   = "You write as the group, so approver cannot know who you are. Nothing was changed. Turn off Remain " +
+		"anonymous among your rights as an administrator, and answer again."
+	sayOutside = "This bot takes no answers in this chat. Nothing was changed."
 )
 
 // hint tells an approver what works here if their message was surely meant for this bot. It
@@ -25,33 +31,77 @@ const (
 func (l *listener) hint(ctx context.Context, who sender, m *models.Message, meant intent.Intent, onCard bool) {
 	text := l.hintFor(who, m, meant, onCard)
 	if text != "" && l.hinted.Begin(who.id, l.pace.hint) {
-		l.say(ctx, who, m.ID, text)
+		l.say(ctx, who, m.ID, l.spoken.in(who.place).Text(text))
 	}
 }
 
 func (l *listener) hintFor(who sender, m *models.Message, meant intent.Intent, onCard bool) string {
 	private := who.chat == who.id
 	word, _, _ := strings.Cut(strings.TrimSpace(m.Text), " ")
-	command, _, named := strings.Cut(strings.ToLower(word), "@") // for another bot: not here
+	command, _, named := strings.Cut(word, "@") // for another bot: not here
 	switch to := m.ReplyToMessage; {
 	case onCard:
 		return sayNeither
 	case meant.Method == approver.ByPlain && to != nil && to.From != nil && to.From.ID == l.guard.bot:
 		return sayOver
+	case m.Text == "" && (answers(m.Caption) || private && carries(m)):
+		return sayTextOnly
 	case m.Text == "":
-		return "" // for example a picture, or a notice that a message was pinned
+		return "" // for example a picture for others, or a notice that a message was pinned
 	// In a group, a command without a bot's name may be for any bot, and talk is for people.
-	case private, command == "/start", command == "/help", named && strings.HasPrefix(command, "/"):
+	case private, named && strings.HasPrefix(command, "/"):
 		return sayHelp
 	}
 	return ""
 }
 
-// withReason adds to the outcome of a no that the words beside it are passed on to nobody.
-func withReason(out approver.Outcome, text string) string {
-	const codeAlone = 2 // "/deny CODE", "no CODE"
-	if out.Kind == approver.OutcomeDenied && out.Text != "" && len(strings.Fields(text)) > codeAlone {
-		return out.Text + " " + sayNoReason
+// carries reports whether a message has something that a person sent, and is no notice of what happened
+// in the chat.
+func carries(m *models.Message) bool {
+	return m.Caption != "" || m.Photo != nil || m.Sticker != nil || m.Voice != nil || m.Video != nil ||
+		m.VideoNote != nil || m.Audio != nil || m.Document != nil || m.Animation != nil || m.Story != nil ||
+		m.PaidMedia != nil || m.Contact != nil || m.Location != nil || m.Venue != nil || m.Poll != nil ||
+		m.Dice != nil || m.Game != nil || m.Checklist != nil
+}
+
+// answers reports whether a text would be an answer by itself, were it sent by an approver.
+func answers(text string) bool {
+	meant, err := intent.Parse(text)
+	return err == nil && meant.Want == approver.WantAnswer && meant.Method != approver.ByPlain
+}
+
+// unheard tells somebody whom the guard did not let in why their message does not count, if it was
+// surely meant as an answer. It does so only once in a while, and changes nothing.
+func (l *listener) unheard(ctx context.Context, m *models.Message, refusal error) {
+	who := sender{place: whereIs(m), id: m.From.ID, name: displayName(m.From)}
+	text := l.unheardFor(who, m, refusal)
+	if text != "" && l.hinted.Begin(who.id, l.pace.hint) {
+		l.say(ctx, who, m.ID, l.spoken.in(who.place).Text(text))
 	}
-	return out.Text
+}
+
+func (l *listener) unheardFor(who sender, m *models.Message, refusal error) string {
+	private := who.chat == who.id
+	_, _, onCard := l.guard.cardOf(m)
+	_, err := intent.Parse(m.Text)
+	meant := answers(m.Text) || answers(m.Caption) || onCard && err == nil
+	_, stranger := l.guard.admit(m.From, who.place)
+	switch {
+	case m.BusinessConnectionID != "" || m.SenderBusinessBot != nil || l.forAnotherBot(m.Text):
+		return ""
+	case errors.Is(refusal, errNoPerson) && m.SenderChat != nil && m.SenderChat.ID == m.Chat.ID:
+		if meant && l.guard.places[who.place] {
+			return sayHidden
+		}
+	case errors.Is(refusal, errSecondHand) && stranger == nil && (meant || private || onCard):
+		if m.ForwardOrigin != nil || m.ViaBot != nil {
+			return sayCopied
+		}
+		return sayEdited
+	case errors.Is(refusal, errStranger) && (meant || private):
+		return sayStranger
+	case errors.Is(refusal, errElsewhere) && private && (m.Text != "" || carries(m)):
+		return sayOutside
+	}
+	return ""
 }

@@ -1,17 +1,19 @@
 package telegram
 
 import (
-	"context"
+	"fmt"
+	"maps"
 	"slices"
-	"strings"
+	"strconv"
 	"testing"
+	"time"
 
 	"approver.example"
 	"approver.example/channels/telegram/telegramtest"
 )
 
-// "No, use a branch instead" as a reply to a card met silence, and the card expired 18 s
-// later; /start and /help met silence too. Now each gets a word of what works here.
+// A message that is surely meant for the bot and is no answer met silence, and the card expired. Now each
+// gets a word of what works here; talk between people in a group is left alone.
 func TestHints(t *testing.T) {
 	b := idle(t)
 	b.c.pace.hint = 0
@@ -26,28 +28,25 @@ func TestHints(t *testing.T) {
 	for i, c := range []struct {
 		where, reply, says, want string
 	}{
-		{team, ref.Message, "no, use a branch instead", sayNeither},
+		{team, ref.Message, "use a branch instead", sayNeither},
 		{team, ref.Message, "what does it do?", sayNeither},
-		{team, ref.Message, "/pending", sayNeither},
 		{team, ref.Message, "да", sayNeither},
 		{team, ref.Message, "👍", sayNeither},
 		{team, over.Message, "yes", sayOver},
 		{team, over.Message, "No!", sayOver},
+		{team, over.Message, "no, use a branch", sayOver},
 		{team, over.Message, "sorry, was asleep", ""},
-		{team, "", "/start", sayHelp},
-		{team, "", "/HELP now", sayHelp},
-		{team, "", "/help@" + telegramtest.BotName, sayHelp},
-		{team, "", "/pending@" + telegramtest.BotName, sayHelp},
-		{team, "", "/pending", ""},
+		{team, "", "/unknown@" + telegramtest.BotName, sayHelp},
+		{team, "", "/unknown", ""},
 		{team, "", "/help@another_bot", ""},
 		{team, "", "hello all", ""},
 		{team, "", "yes", ""},
+		{team, "", "no, use a branch", ""},
 		{team, "", "a@b.example", ""},
-		{private, "", "/start", sayHelp},
-		{private, "", "/pending", sayHelp},
+		{private, "", "/unknown", sayHelp},
 		{private, "", "yes", sayHelp},
 		{private, "", "hello?", sayHelp},
-		{private, "", "/help@another_bot", ""},
+		{private, "", "/unknown@another_bot", sayHelp},
 		{team, "", "/approve", sayForm},
 	} {
 		told := len(b.told(ann))
@@ -56,22 +55,24 @@ func TestHints(t *testing.T) {
 		} else {
 			b.s.Type(text(ann), c.where, c.says)
 		}
-		if b.settled(); c.want != "" {
-			b.eventually("a word", func() bool { return len(b.told(ann)) > told })
-		}
-		if got := b.told(ann)[told:]; (c.want == "") != (len(got) == 0) ||
-			c.want != "" && !slices.Equal(got, []string{c.want}) {
-			t.Errorf("%d: %q got %q, want %q", i, c.says, got, c.want)
-		}
-	}
-	b.s.ReplyTo(text(mallory), team, ref.Message, "no, use a branch")
-	b.s.Type(text(mallory), team, "/start")
-	b.settled()
-	if got := b.told(mallory); len(got) != 0 {
-		t.Errorf("a stranger was told %q", got)
+		b.wantWord(ann, told, c.want, strconv.Itoa(i)+" "+c.says)
 	}
 	if len(b.got()) != 0 {
 		t.Errorf("a hint became a reply: %+v", b.got())
+	}
+}
+
+// wantWord waits until everything is done, and checks that user was told want since then, or nothing.
+func (b *bench) wantWord(user int64, told int, want, what string) {
+	b.Helper()
+	if b.settled(); want != "" {
+		b.eventually("a word on "+what, func() bool { return len(b.told(user)) > told })
+	}
+	if want == "" {
+		time.Sleep(silence)
+	}
+	if got := b.told(user)[told:]; (want == "") != (len(got) == 0) || want != "" && !slices.Equal(got, []string{want}) {
+		b.Errorf("%s: told %q, want %q", what, got, want)
 	}
 }
 
@@ -96,48 +97,125 @@ func TestHintsWithoutText(t *testing.T) {
 // Who talks on gets one hint, not one for each sentence; others get their own.
 func TestHintsAreFew(t *testing.T) {
 	b := running(t)
+	ref := b.post(highCard(t))
 	for range 3 {
-		b.s.Type(text(ann), text(teamChat), "/start")
-		b.s.Type(text(bob), text(teamChat), "/help")
+		b.s.ReplyTo(text(ann), ref.Conversation, ref.Message, "hm")
+		b.s.ReplyTo(text(bob), ref.Conversation, ref.Message, "well")
 	}
 	b.nothing()
 	for who, want := range map[int64]int{ann: 1, bob: 1} {
-		got := slices.DeleteFunc(b.told(who), func(s string) bool { return s != sayHelp })
+		got := slices.DeleteFunc(b.told(who), func(s string) bool { return s != sayNeither })
 		if len(got) != want {
 			t.Errorf("%d was told %q", who, b.told(who))
 		}
 	}
 }
 
-// A reason behind /deny went nowhere, and nobody said so.
-func TestReasonGoesNowhere(t *testing.T) {
-	b := running(t)
-	b.judge = func(_ context.Context, r approver.Reply) approver.Outcome {
-		if r.Approve {
-			return approver.Outcome{Kind: approver.OutcomeApproved, Text: "Approved."}
+// silence is how long a word that must not come is waited for.
+const silence = 30 * time.Millisecond
+
+// repliesTo are the bot's replies to a message.
+func (b *bench) repliesTo(m map[string]any) (out []string) {
+	chat := m["chat"].(map[string]any)["id"].(int64)
+	for _, said := range b.s.Messages(chat) {
+		if said.From == telegramtest.BotID && said.ReplyTo == m["message_id"] {
+			out = append(out, said.Text)
 		}
-		return approver.Outcome{Kind: approver.OutcomeDenied, Text: "Denied."}
 	}
-	for i, c := range []struct {
-		says   string
-		reason bool
+	return out
+}
+
+// Whatever a person sends to the bot alone gets a word: also what is no text, is edited or is a copy, and
+// also if the bot does not listen to them. In a group that is so only for what is surely an answer.
+func TestNothingMeetsSilence(t *testing.T) {
+	b := idle(t)
+	b.c.pace.hint = 0
+	b.run()
+	ref := b.post(highCard(t))
+	b.s.AddChat(telegramtest.Chat{ID: mallory})
+	yes := "/approve " + mint(t).Reveal()
+	message := func(user, chat int64, says string, more map[string]any) map[string]any {
+		m := b.s.Payload(user, chat, says)
+		maps.Copy(m, more)
+		return m
+	}
+	id := func(m map[string]any) string { return fmt.Sprint(m["message_id"]) }
+	photo := []map[string]any{{"file_id": "f", "file_unique_id": "u", "width": 1, "height": 1}}
+	file := map[string]any{"file_id": "f", "file_unique_id": "u"}
+	forwarded := map[string]any{"forward_origin": map[string]any{"type": "hidden_user", "date": 1,
+		"sender_user_name": "x"}}
+	pinned := map[string]any{"text": "", "pinned_message": b.s.Copy(teamChat, ref.Message)}
+	onCard := map[string]any{"reply_to_message": b.s.Copy(teamChat, ref.Message)}
+	anonymous := map[string]any{"sender_chat": map[string]any{"id": teamChat, "type": "supergroup"},
+		"from": map[string]any{"id": 1087968824, "is_bot": true, "first_name": "Group"}}
+	for _, c := range []struct {
+		what string
+		user int64
+		m    map[string]any
+		want string
 	}{
-		{"/deny CODE", false},
-		{"/deny CODE use a branch instead", true},
-		{"no CODE", false},
-		{"no CODE use a branch", true},
-		{"/approve CODE", false},
-		{"/approve CODE 15m", false},
+		{"a photo in private", ann, message(ann, ann, "", map[string]any{"photo": photo}), sayTextOnly},
+		{"a sticker in private", ann, message(ann, ann, "", map[string]any{"sticker": file}), sayTextOnly},
+		{"a voice message in private", ann, message(ann, ann, "", map[string]any{"voice": file}), sayTextOnly},
+		{"a forwarded message in private", ann, message(ann, ann, "hello", forwarded), sayCopied},
+		{"a notice in private", ann, message(ann, ann, "", pinned), ""},
+		{"a photo in a group", ann, message(ann, teamChat, "", map[string]any{"photo": photo}), ""},
+		{"an answer below a photo in a group", ann,
+			message(ann, teamChat, "", map[string]any{"photo": photo, "caption": yes}), sayTextOnly},
+		{"a forwarded answer in a group", ann, message(ann, teamChat, yes, forwarded), sayCopied},
+		{"forwarded talk in a group", ann, message(ann, teamChat, "hello", forwarded), ""},
+		{"an anonymous administrator's answer", 1087968824, message(ann, teamChat, yes, anonymous), sayHidden},
+		{"an anonymous administrator's talk", 1087968824, message(ann, teamChat, "hello", anonymous), ""},
+		{"a stranger's answer", mallory, message(mallory, teamChat, yes, nil), sayStranger},
+		{"a stranger's yes on a card", mallory, message(mallory, teamChat, "yes", onCard), sayStranger},
+		{"a stranger's talk", mallory, message(mallory, teamChat, "hello", nil), ""},
+		{"a stranger's question on a card", mallory, message(mallory, teamChat, "what?", onCard), ""},
+		{"a stranger in private", mallory, message(mallory, mallory, "hello", nil), sayHow},
+		{"an approver elsewhere", bob, message(bob, -1005555555555, yes, nil), ""},
 	} {
-		told := len(b.told(ann))
-		b.s.Type(text(ann), text(teamChat), strings.Replace(c.says, "CODE", mint(t).Reveal(), 1))
-		b.want(i + 1)
-		b.eventually("the outcome", func() bool { return len(b.told(ann)) > told })
-		if got := b.told(ann)[told]; strings.Contains(got, sayNoReason) != c.reason {
-			t.Errorf("%s: told %q", c.says, got)
+		told := len(b.repliesTo(c.m))
+		b.s.Inject(map[string]any{"message": c.m})
+		b.settled()
+		if c.want != "" {
+			b.eventually("a word on "+c.what, func() bool { return len(b.repliesTo(c.m)) > told })
+		} else {
+			time.Sleep(silence)
+		}
+		if got := b.repliesTo(c.m)[told:]; (c.want == "") != (len(got) == 0) || c.want != "" && got[0] != c.want {
+			t.Errorf("%s: told %q, want %q", c.what, got, c.want)
 		}
 	}
-	if b.got()[1].Approve {
-		t.Error("/deny with a reason approves")
+	for _, c := range []struct {
+		what, before, after string
+		chat                int64
+		want                string
+	}{
+		{"an edit in private", "hello", "hello!", ann, sayEdited},
+		{"an edit to an answer", "hello", yes, teamChat, sayEdited},
+		{"an edit of talk", "hello", "hello!", teamChat, ""},
+	} {
+		m := message(ann, c.chat, c.before, nil)
+		told := len(b.told(ann))
+		b.s.Edit(c.chat, id(m), c.after)
+		b.wantWord(ann, told, c.want, c.what)
+	}
+	if got := b.got(); len(got) != 0 {
+		t.Errorf("heard %+v", got)
+	}
+}
+
+// Whoever is not heard is told why once in a while, not for each try: a crowd cannot make the bot talk.
+func TestRefusalsAreFew(t *testing.T) {
+	b := running(t)
+	first := b.s.Payload(mallory, teamChat, "/approve "+mint(t).Reveal())
+	b.s.Inject(map[string]any{"message": first})
+	b.eventually("the refusal", func() bool { return slices.Equal(b.repliesTo(first), []string{sayStranger}) })
+	for range 5 {
+		b.s.Type(text(mallory), text(teamChat), "/approve "+mint(t).Reveal())
+	}
+	b.nothing()
+	time.Sleep(silence)
+	if got := b.told(mallory); len(got) != 1 {
+		t.Errorf("told %q", got)
 	}
 }

@@ -68,6 +68,10 @@ type sender struct {
 	place
 	id   int64
 	name string // for display only
+	// query is the tap that is answered, if it is one. aside is the id of a message that only this bot
+	// was sent, if it is one. Both let Telegram show an answer to this person alone.
+	query string
+	aside int
 }
 
 // Why an event is refused. The texts are for the log.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"strconv"
+	"strings"
 
 	"github.com/go-telegram/bot/models"
 
@@ -19,9 +20,10 @@ func (c *Config) Platform() section.Platform {
 	return section.Platform{
 		API: &c.APIURL, UsualAPI: DefaultAPI,
 		Receiver: "Telegram bot",
-		How: "send this to the bot, in the chat that is to get " +
-			"cards; in a group as a command, /pair %s",
-		Link:    "https://t.me/",
+		Token: "In Telegram, write /newbot to @BotFather (https://t.me/BotFather) and give it two names.\n" +
+			"It answers with a token like 123456:AAE….",
+		Heading: "The bot that @BotFather made, and who answers it; written by approver pair.",
+		Help:    "/help",
 		Example: "--token-file ~/.approver/telegram.token",
 		Places:  "chats", Mapped: true,
 		First: &firstChat{},
@@ -41,25 +43,89 @@ func (c Config) ForPairing(log *slog.Logger) (approver.Pairer, error) {
 	return channel, nil
 }
 
+// Introduce names the bot, and the link that opens it and sends the code with one tap.
+func (c *Channel) Introduce(ctx context.Context, code tokens.Code) (approver.Introduction, error) {
+	name, err := c.me(ctx)
+	if err != nil {
+		return approver.Introduction{}, err
+	}
+	bot := "https://t.me/" + name
+	return approver.Introduction{Name: "@" + name, Steps: []approver.Step{
+		{Text: "On the phone, open this link and tap Start:", Link: bot + "?start=" + code.Reveal()},
+		{Text: "Cards for a group: add the bot with this link instead, or send /pair and the code there:",
+			Link: bot + "?startgroup=" + code.Reveal()},
+	}}, nil
+}
+
+// Tell writes to the chat where the code was sent.
+func (c *Channel) Tell(ctx context.Context, who approver.Paired, text string) error {
+	at, err := placeOf(who.Chat, who.Thread)
+	if err != nil {
+		return err
+	}
+	var p page
+	p.add(code, shorten(text, maxText/4))
+	_, err = c.send(ctx, at, message{page: p})
+	return err
+}
+
 // Pair waits for a person's own, new message with the code: not a forwarded one,
 // not one of a channel or an anonymous admin.
 func (c *Channel) Pair(ctx context.Context, code tokens.Code) (approver.Paired, error) {
 	return c.pairing.Pair(ctx, code)
 }
 
-// pairs takes a message that may have the code of a pairing, and reports whether it had.
-// refused is the guard's error for it.
+// Passed counts what was sent in the meantime that was not the code.
+func (c *Channel) Passed() approver.Passed { return c.pairing.Passed() }
+
+// What the bot says to people whom it does not ask here.
+const (
+	sayHow = pairing.WhoText + " To become one: on the machine where approver runs, approver pair telegram shows a " +
+		"link and a code. Open the link, or send me the code."
+	sayNoCards = "I am the bot of approver. You may answer my questions, but this chat gets none: answer where the " +
+		"cards are. approver pair telegram on the machine where approver runs adds this chat."
+)
+
+// pairs takes a message that may have the code of a pairing, and reports whether nobody else
+// needs to look at it. refused is the guard's error for it.
 func (l *listener) pairs(ctx context.Context, m *models.Message, refused error) bool {
-	if m == nil || refused != nil && !errors.Is(refused, errStranger) && !errors.Is(refused, errElsewhere) {
-		return false // not typed by a person here and now
+	stranger := errors.Is(refused, errStranger) || errors.Is(refused, errElsewhere)
+	if m == nil || refused != nil && !stranger || l.forAnotherBot(m.Text) {
+		return false // not typed by a person here and now, or not to this bot
 	}
 	at := whereIs(m)
 	who := approver.Paired{ID: strconv.FormatInt(m.From.ID, 10), Name: displayName(m.From),
 		Chat: strconv.FormatInt(at.chat, 10), Title: m.Chat.Title, Thread: at.thread}
-	if l.forAnotherBot(m.Text) || !l.pairing.Sent(m.Text, who) {
-		return false
+	text, sent := pairing.PairedText, l.pairing.Sent(m.Text, who)
+	if !sent {
+		text = l.unpaired(m, stranger)
+		hinted, pause := &l.hinted, l.pace.hint
+		if text == pairing.NotPairedText {
+			hinted, pause = &l.tried, l.pace.hint/12 // who mistypes a code tries again soon
+		}
+		if text == "" || !hinted.Begin(m.From.ID, pause) {
+			return false
+		}
 	}
 	l.others.try(who.ID,
-		l.safely(func() { l.say(ctx, sender{place: at, id: m.From.ID, name: who.Name}, m.ID, pairing.PairedText) }))
-	return true
+		l.safely(func() { l.say(ctx, sender{place: at, id: m.From.ID, name: who.Name}, m.ID, text) }))
+	return sent || !stranger
+}
+
+// unpaired is the answer to a message that is not the code; empty if it is none of pairing's
+// business. A person on the list who writes anything else gets the answers of a card.
+func (l *listener) unpaired(m *models.Message, stranger bool) string {
+	word, _, _ := strings.Cut(strings.TrimSpace(m.Text), " ")
+	command, _, named := strings.Cut(strings.ToLower(word), "@")
+	private := m.Chat.ID == m.From.ID
+	switch starts := command == "/start" || command == "/pair"; {
+	case starts && pairing.HasCode(m.Text), stranger && private && pairing.HasCode(m.Text):
+		return pairing.NotPairedText
+	case !stranger || m.Text == "" || !private && (!named || !starts && command != "/help"):
+		return ""
+	}
+	if _, listed := l.guard.people.Lookup(Name, strconv.FormatInt(m.From.ID, 10)); listed {
+		return sayNoCards
+	}
+	return sayHow
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/go-telegram/bot"
@@ -40,6 +41,7 @@ type listener struct {
 	others   *queues
 	noted    *receiving.Seen[string]
 	hinted   calls.Pauses[int64] // people who were given a hint lately
+	tried    calls.Pauses[int64] // people who were told lately that a code is not the one of pairing
 	taken    time.Time           // when another process last took the poll; zero if it no longer does
 }
 
@@ -61,6 +63,10 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	defer c.meter.Stopped()
 	err := l.greet(ctx)
 	if err == nil {
+		var registering sync.WaitGroup
+		defer registering.Wait()
+		defer cancel()
+		registering.Go(func() { l.register(ctx) })
 		err = l.listen(ctx)
 	}
 	if ctx.Err() != nil {
@@ -78,7 +84,7 @@ func (l *listener) whoami(ctx context.Context) error {
 	return err
 }
 
-// greet learns the bot's name, takes away a webhook and registers the commands.
+// greet learns the bot's name and takes away a webhook.
 func (l *listener) greet(ctx context.Context) error {
 	err := l.persist(ctx, func() error { return l.whoami(ctx) })
 	if err != nil {
@@ -101,16 +107,6 @@ func (l *listener) greet(ctx context.Context) error {
 		if err := l.persist(ctx, func() error { return l.deleteWebhook(ctx) }); err != nil {
 			return err
 		}
-	}
-	err = l.call(ctx, 0, "setMyCommands", func(ctx context.Context) error {
-		_, err := l.api.SetMyCommands(ctx, &bot.SetMyCommandsParams{Commands: []models.BotCommand{
-			{Command: "approve", Description: "Approve the request with this code"},
-			{Command: "deny", Description: "Deny the request with this code"},
-		}})
-		return err
-	})
-	if err != nil && ctx.Err() == nil {
-		l.log.Warn("the commands could not be registered; they work all the same", "error", err)
 	}
 	return nil
 }
@@ -222,33 +218,50 @@ func (l *listener) take(ctx context.Context, raw json.RawMessage) bool {
 		return true
 	}
 	done := func() { l.ledger.end(head.ID) }
-	if q := u.CallbackQuery; q != nil {
-		who, err := l.guard.tap(q)
-		if err != nil {
-			l.note(err, q.From.ID, chatOf(q.Message))
-			done() // a refusal may be lost in a crash
-			l.others.try(strconv.FormatInt(q.From.ID, 10), l.safely(func() { l.refuse(ctx, q.ID, err) }))
-			return true
-		}
-		id, _, _, _ := parseButton(q.Data)
-		l.people.do(queueOf(who, id.String()), l.safely(func() { defer done(); l.tap(ctx, who, q) }))
+	if u.CallbackQuery != nil {
+		l.takeTap(ctx, u.CallbackQuery, done)
 		return true
 	}
-	who, err := l.guard.message(u.Message)
-	if l.pairs(ctx, u.Message, err) {
+	l.takeMessage(ctx, raw, &u, done)
+	return true
+}
+
+func (l *listener) takeTap(ctx context.Context, q *models.CallbackQuery, done func()) {
+	who, err := l.guard.tap(q)
+	if err != nil {
+		l.note(err, q.From.ID, chatOf(q.Message))
+		done() // a refusal may be lost in a crash
+		l.others.try(strconv.FormatInt(q.From.ID, 10), l.safely(func() { l.refuse(ctx, q.ID, err) }))
+		return
+	}
+	who.query = q.ID
+	id, _, _, _ := parseButton(q.Data)
+	l.people.do(queueOf(who, id.String()), l.safely(func() { defer done(); l.tap(ctx, who, q) }))
+}
+
+func (l *listener) takeMessage(ctx context.Context, raw json.RawMessage, u *models.Update, done func()) {
+	m := u.Message
+	who, err := l.guard.message(m)
+	if m == nil && u.EditedMessage != nil {
+		m, err = u.EditedMessage, errSecondHand
+	} else if l.pairs(ctx, m, err) {
 		done()
-		return true
+		return
 	}
 	if err != nil {
-		if m := u.Message; m != nil && m.From != nil {
+		if m != nil && m.From != nil {
 			l.note(err, m.From.ID, m.Chat.ID)
+			l.others.try(strconv.FormatInt(m.From.ID, 10), l.safely(func() { l.unheard(ctx, m, err) }))
 		}
 		done()
-		return true
+		return
 	}
-	request, _, _ := l.guard.cardOf(u.Message)
-	l.people.do(queueOf(who, request), l.safely(func() { defer done(); l.text(ctx, who, u.Message) }))
-	return true
+	who.aside = asideOf(raw)
+	request, _, _ := l.guard.cardOf(m)
+	if why, ok := l.asked.find(who.place, m); ok {
+		request = why.request
+	}
+	l.people.do(queueOf(who, request), l.safely(func() { defer done(); l.text(ctx, who, m) }))
 }
 
 // queueOf names the queue in which an answer is handled: in order with the same person's other

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/channels/channeltest"
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/telegram/telegramtest"
 )
@@ -14,7 +15,7 @@ import (
 func TestPostCutCommand(t *testing.T) {
 	b := idle(t)
 	card := highCard(t)
-	card.Command = strings.Repeat("echo <&> @everyone 漢字\n", 5000)
+	card.Body = channeltest.Command(strings.Repeat("echo <&> @everyone 漢字\n", 5000))
 	ref := b.post(card)
 	if !ref.Partial {
 		t.Error("the card is not called partial")
@@ -24,7 +25,7 @@ func TestPostCutCommand(t *testing.T) {
 		t.Fatalf("%d messages, want card and file", len(all))
 	}
 	file := all[1]
-	if file.File != card.Command || file.FileName != "command.txt" || file.ReplyTo != all[0].ID || file.Protected ||
+	if file.File != card.Body[0].Text || file.FileName != "command.txt" || file.ReplyTo != all[0].ID || file.Protected ||
 		!file.Silent {
 		t.Errorf("the file %s has %d bytes, replies to %d, protected %v, silent %v", file.FileName, len(file.File),
 			file.ReplyTo, file.Protected, file.Silent)

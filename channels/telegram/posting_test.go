@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/channels/channeltest"
 	"approver.example/channels/channeltest/fake"
-	"approver.example/channels/internal/cards"
 	"approver.example/channels/telegram/telegramtest"
 )
 
@@ -175,7 +175,7 @@ func TestRateLimitIsRemembered(t *testing.T) {
 // cutCard is a card whose command does not fit.
 func cutCard(t *testing.T) approver.Card {
 	card := highCard(t)
-	card.Command = strings.Repeat("rm -rf /srv/x; ", 1000)
+	card.Body = channeltest.Command(strings.Repeat("rm -rf /srv/x; ", 1000))
 	return card
 }
 
@@ -222,20 +222,19 @@ func TestCardWithoutItsFile(t *testing.T) {
 				}
 				m = b.message(ref)
 			}
-			if !strings.Contains(m.Text, "could not be attached. Tap Details") ||
-				strings.Contains(m.Text, "in the attached file") {
+			if !strings.Contains(m.Text, "could be attached. Tap Details") &&
+				!strings.Contains(m.Text, "could not be attached. Tap Details") ||
+				strings.Contains(m.Text, "in the attached file: read") {
 				t.Errorf("the card says\n%s", m.Text)
 			}
+			b.shows("the request", card.Whole())
 			b.tap(ann, ref, fake.DetailsButton)
-			b.wantTold(ann, "The file is there now")
-			cards := b.s.Cards(text(teamChat))
-			if len(cards) != 1 || !slices.Equal(cards[0].Files, []string{card.Command}) {
-				t.Errorf("%d cards, %d files", len(cards), len(cards[0].Files))
-			}
-			b.tap(bob, ref, fake.DetailsButton)
-			b.wantTold(bob, "in the file attached to it. No file?")
+			b.eventually("the file", func() bool {
+				cards := b.s.Cards(text(teamChat))
+				return len(cards) == 1 && slices.Equal(cards[0].Files, []string{card.Whole()})
+			})
 			b.tap(ann, ref, fake.DenyButton)
-			if r := b.want(1); r.Approve || r.Request != card.Request {
+			if r := b.want(2); r.Approve || r.Request != card.Request {
 				t.Errorf("the tap is %+v", r)
 			}
 		})
@@ -255,7 +254,7 @@ func TestFileIsTriedAgain(t *testing.T) {
 			b.s.Trouble("sendDocument", trouble)
 			ref := b.post(card)
 			cards := b.s.Cards(text(teamChat))
-			if len(cards) != 1 || !slices.Equal(cards[0].Files, []string{card.Command}) ||
+			if len(cards) != 1 || !slices.Equal(cards[0].Files, []string{card.Body[0].Text}) ||
 				!strings.Contains(b.message(ref).Text, "in the attached file") {
 				t.Errorf("%+v", cards)
 			}
@@ -263,37 +262,16 @@ func TestFileIsTriedAgain(t *testing.T) {
 	}
 }
 
-// A file that cannot be sent a second time is kept, and gone when the card is settled.
-func TestUnsentFiles(t *testing.T) {
+// The file cannot be sent again either: the person is told where else to read it.
+func TestDetailsThatCannotBeSent(t *testing.T) {
 	b := running(t)
-	card := cutCard(t)
 	refuse := telegramtest.Trouble{Answer: failure400("not enough rights to send documents to the chat")}
 	b.s.Trouble("sendDocument", refuse, refuse)
+	card := cutCard(t)
 	ref := b.post(card)
+	b.shows("the request", card.Whole())
 	b.tap(ann, ref, fake.DetailsButton)
-	b.wantTold(ann, "could not be sent again")
-	if len(b.c.unsent.files) != 1 {
-		t.Errorf("%d files are kept", len(b.c.unsent.files))
-	}
-	card.State = approver.Denied
-	if err := b.c.Update(t.Context(), ref, card); err != nil {
-		t.Error(err)
-	}
-	if len(b.c.unsent.files) != 0 {
-		t.Error("the file outlives its card")
-	}
-	var u unsent
-	for i := range 40 {
-		u.put(place{chat: 1}, i, file{content: strings.Repeat("x", 1<<20)})
-	}
-	if len(u.files) != maxUnsent>>20 || !u.has(place{chat: 1}, 39) || u.has(place{chat: 1}, 1) {
-		t.Errorf("%d files are kept", len(u.files))
-	}
-	if got, want := cards.Units("Request "+card.Request+"\n"+
-		"The whole command is on the card or, where the card says so, in the file attached to it. No file? "+sayWhere),
-		maxAlert; got > want {
-		t.Errorf("Details has %d units, more than %d", got, want)
-	}
+	b.wantTold(ann, "approver watch shows it whole")
 }
 
 // Somebody deletes the card: that is final, no edit brings it back.
@@ -307,15 +285,16 @@ func TestDeletedCard(t *testing.T) {
 }
 
 // The code could not be copied and the file not be opened, because both were
-// protected. Where a tap may approve, a button copies the command for an approval that
-// lasts longer; it is no answer.
+// protected. A button copies the code that has to be typed or, where a tap may approve, the command
+// for an approval that lasts longer. It is no answer: people still have to send it.
 func TestCopying(t *testing.T) {
 	b := running(t)
 	high, deadly, long := highCard(t), catastrophicCard(t), cutCard(t)
 	for name, c := range map[string]struct {
 		card approver.Card
 		want string
-	}{"high": {high, "/approve " + high.Code.Reveal()}, "catastrophic": {deadly, ""}, "cut": {long, ""}} {
+	}{"high": {high, "/approve " + high.Code.Reveal()}, "catastrophic": {deadly, deadly.Code.Reveal()},
+		"cut": {long, long.Code.Reveal()}} {
 		m := b.message(b.post(c.card))
 		copies := ""
 		for _, row := range m.Buttons {

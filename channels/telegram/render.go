@@ -1,9 +1,10 @@
 package telegram
 
 import (
-	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/go-telegram/bot/models"
@@ -18,8 +19,6 @@ import (
 const (
 	maxText  = 4096
 	maxAlert = 200
-
-	maxResult = 300
 )
 
 // A style is how a span of a message is formatted.
@@ -33,18 +32,25 @@ const (
 	// code and pre are for everything else. Telegram looks for nothing inside them.
 	code
 	pre
+	diff  // pre, colored as a change
+	clock // a time, which the client writes as what is left until then
 )
 
-var styleTags = [...]string{bold: "b", code: "code", pre: "pre"}
+var styleTags = [...]struct{ open, end string }{
+	bold: {"<b>", "</b>"}, code: {"<code>", "</code>"}, pre: {"<pre>", "</pre>"},
+	diff: {`<pre><code class="language-diff">`, "</code></pre>"},
+}
 
-// styleEntities are Telegram's entity types.
+// styleEntities are Telegram's entity types. A client that gets them has no clock.
 var styleEntities = [...]models.MessageEntityType{
 	bold: models.MessageEntityTypeBold, code: models.MessageEntityTypeCode, pre: models.MessageEntityTypePre,
+	diff: models.MessageEntityTypePre,
 }
 
 type span struct {
 	style style
 	text  string
+	at    time.Time // of a clock
 }
 
 // A page is a message before it is written in any markup.
@@ -52,19 +58,41 @@ type page []span
 
 func (p *page) add(s style, text string) {
 	if text != "" {
-		*p = append(*p, span{s, strings.ToValidUTF8(text, "\uFFFD")})
+		*p = append(*p, span{style: s, text: lasting(strings.ToValidUTF8(text, "\uFFFD"))})
 	}
 }
 
-// line adds our own label and somebody else's text on a line of its own.
-func (p *page) line(label, text string) {
-	if text == "" {
-		return
+// lasting marks the characters that Telegram takes out of a message or changes, so that two texts never
+// look the same there. It shows a tab as one space, for example, and drops a ring above a letter.
+func lasting(text string) string {
+	if strings.IndexFunc(text, changes) < 0 {
+		return text
 	}
-	p.add(bold, label)
-	p.add(plain, " ")
-	p.add(code, text)
-	p.add(plain, "\n")
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\t':
+			b.WriteRune(tab)
+		case changes(r):
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// tab stands for a tab.
+const tab = '⇥'
+
+func changes(r rune) bool {
+	switch {
+	case r < ' ':
+		return r != '\n'
+	case r < 0x30a:
+		return false
+	}
+	return r == 0x30a || r == 0x333 || r == 0x33f || r == 0x200e || r == 0x200f || r >= 0x2028 && r <= 0x202e || r == tab
 }
 
 // units is the length that Telegram counts: UTF-16 code units of what is shown.
@@ -82,12 +110,15 @@ var escapeHTML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`
 func (p page) html() string {
 	var b strings.Builder
 	for _, s := range p {
-		if s.style == plain {
-			b.WriteString(escapeHTML.Replace(s.text))
-			continue
+		text := escapeHTML.Replace(s.text)
+		switch s.style {
+		case plain:
+			b.WriteString(text)
+		case clock:
+			fmt.Fprintf(&b, `<tg-time unix="%d" format="r">%s</tg-time>`, s.at.Unix(), text)
+		case bold, code, pre, diff:
+			b.WriteString(styleTags[s.style].open + text + styleTags[s.style].end)
 		}
-		tag := styleTags[s.style]
-		b.WriteString("<" + tag + ">" + escapeHTML.Replace(s.text) + "</" + tag + ">")
 	}
 	return b.String()
 }
@@ -99,7 +130,7 @@ func (p page) marked() (string, []models.MessageEntity) {
 	at := 0
 	for _, s := range p {
 		n := cards.Units(s.text)
-		if s.style != plain {
+		if s.style != plain && s.style != clock {
 			entities = append(entities, models.MessageEntity{Type: styleEntities[s.style], Offset: at, Length: n})
 		}
 		at += n
@@ -113,103 +144,67 @@ type message struct {
 	page    page
 	buttons *models.InlineKeyboardMarkup // nil on a settled card
 	partial bool                         // something had to be cut, now or when it was posted
-	file    file                         // what was cut, whole
+	file    cards.File                   // what was cut, whole
 }
 
-// A file goes with a card that does not show everything.
-type file struct{ name, content, caption string }
+// dialect is how Telegram counts a card. A wordy agent cannot push its command off the card: if the
+// command does not fit beside texts cut to the wide limits, they are cut to the tight ones.
+func dialect() cards.Dialect {
+	return cards.Dialect{
+		Room:  maxText - 2*display.PushLength - 8, // the headline, with the mark of its end
+		Size:  sizeOf,
+		Wide:  cards.Limits{Why: 400, Claimed: 400, Context: 400, Warning: 300, Argument: 400},
+		Tight: cards.Limits{Why: 200, Claimed: 120, Context: 160, Warning: 200, Argument: 120},
+		Copy:  true,
+		Typing: func(t display.Texts, code string) []cards.Word {
+			return []cards.Word{{Text: t.Text("To approve, reply to this message with ")}, {Text: code, Typed: true},
+				{Text: t.Text(" or send ")}, {Text: "/approve " + code, Typed: true}, {Text: "."}}
+		},
+		Missing: func(t display.Texts, _ string) string {
+			return t.Text("Tap Details to have it sent again, and read it first.")
+		},
+	}
+}
 
-// An attachment is what is known of a card's file. The zero value is for a card that shows
-// everything.
-type attachment uint8
-
-const (
-	whole attachment = iota
-	attached
-	unattached // it could not be sent
-)
+// sizeOf is the size of an element in a message. Of a text that fits nowhere it is the least that it may be:
+// a unit has three bytes at most.
+func sizeOf(e cards.Element) int {
+	const most = 3
+	if len(e.Text) > most*maxText {
+		return len(e.Text) / most
+	}
+	var p page
+	p.element(e)
+	return p.units()
+}
 
 // render lays out a card. posted says whether it was cut when it was posted. It fails only if
 // the card's request is not a UUID, because a button could not carry it.
-func render(card approver.Card, posted attachment) (message, error) {
-	around, short := wide.Trim(card, clip)
-	if cards.Units(command(card)) > room(around) {
-		around, short = tight.Trim(card, clip)
+func render(card approver.Card, posted cards.Attachment) (message, error) {
+	return written(card, dialect().Lay(card, posted))
+}
+
+// renderAnew lays out a card whose message is there.
+func renderAnew(card approver.Card, posted cards.Attachment) (message, error) {
+	return written(card, dialect().LayAnew(card, posted))
+}
+
+func written(card approver.Card, laid cards.Page) (message, error) {
+	m := message{partial: laid.Partial, file: laid.File}
+	m.page.headline(laid.Headline, card)
+	for _, e := range laid.Elements {
+		m.page.element(e)
 	}
-	shown, hidden := command(card), 0
-	if left := room(around); cards.Units(shown) > left {
-		shown, hidden = display.Cut(shown, left) // a byte is at least one unit
-	}
-	m := message{partial: posted != whole || short || hidden > 0}
-	if m.partial {
-		posted = max(posted, attached)
-	}
-	m.page = layout(around, shown, posted)
-	switch {
-	case short:
-		m.file = file{"card.txt", card.Whole(), "the whole card"}
-	case hidden > 0:
-		m.file = file{"command.txt", card.Command, fmt.Sprintf("the whole command, %d bytes", len(card.Command))}
-	}
-	if card.State.Settled() {
+	if len(laid.Rows) == 0 {
 		return m, nil
 	}
 	var err error
-	m.buttons, err = keyboard(card, oneTap(card, m.partial))
+	m.buttons, err = keyboard(card, laid.Rows)
 	return m, err
 }
 
-func command(card approver.Card) string {
-	return cmp.Or(card.Command, "(no command)")
-}
-
-// room is the space that the lines around the command leave for it, on a card that also has to
-// say that it is cut.
-func room(around approver.Card) int {
-	// the longer of the notes, or the choices of a card that is whole
-	return maxText - max(layout(around, "", unattached).units(), layout(around, "", whole).units())
-}
-
-// oneTap reports whether a button may approve the card.
-func oneTap(card approver.Card, partial bool) bool {
-	return card.OneTap && card.Severity == approver.High && card.State == approver.Pending && !partial
-}
-
-// layout puts a trimmed card and the command on a page.
-func layout(card approver.Card, command string, rest attachment) page {
-	var p page
-	settled := card.State.Settled()
-	p.push(card, settled)
-	if settled {
-		text, _ := clip(result(card), maxResult)
-		p.add(code, text)
-		p.add(plain, "\n")
-	}
-	p.add(pre, command)
-	p.add(plain, "\n")
-	why := card.Why
-	if card.Rule != "" {
-		why = strings.TrimPrefix(why+" · "+card.Rule, " · ")
-	}
-	p.line("Why", why)
-	p.line("Agent says (not checked):", card.Claimed)
-	p.line("Agent", who(card))
-	p.line("Environment", card.Environment)
-	p.line("⚠️", card.Notice)
-	if !settled {
-		p.choices(card, rest)
-		p.expiry(card)
-		p.howTo(card, rest)
-	}
-	return p
-}
-
-// push adds the line that a lock screen shows.
-func (p *page) push(card approver.Card, settled bool) {
-	if settled {
-		p.add(plain, cards.Mark(card.State)+" ")
-	}
-	text, _ := clip(card.Push, 2*display.PushLength) // a character is at most two units
+// headline adds the line that a lock screen shows. Its first word is our own.
+func (p *page) headline(text string, card approver.Card) {
 	head, rest, ok := strings.Cut(text, " · ")
 	icon, named := strings.CutSuffix(head, card.Severity.String())
 	if ok && named && !strings.ContainsFunc(icon, func(r rune) bool { return r > ' ' && r < utf8.RuneSelf }) {
@@ -221,107 +216,75 @@ func (p *page) push(card approver.Card, settled bool) {
 	p.add(plain, "\n")
 }
 
-func result(card approver.Card) string {
-	return cmp.Or(card.Result, cards.Mark(card.State)+" "+card.State.String())
-}
-
-func who(card approver.Card) string {
-	at := card.Dir
-	if card.Host != "" {
-		at = strings.TrimPrefix(at+" @ "+card.Host, " ")
-	}
-	var parts []string
-	for _, s := range []string{card.Agent, card.Session, at} {
-		if s != "" {
-			parts = append(parts, s)
+// element adds a line or block. Labels of arguments are the agent's words too.
+func (p *page) element(e cards.Element) {
+	switch e.Kind {
+	case cards.Field:
+		p.add(bold, e.Label)
+		p.add(plain, " ")
+		p.add(styleOf(e.Text), e.Text)
+	case cards.Argument:
+		p.add(code, e.Label+": "+e.Text)
+	case cards.Code, cards.Diff:
+		if e.Label != "" {
+			p.add(code, e.Label+":")
+			p.add(plain, "\n")
+		}
+		p.add(map[bool]style{true: diff, false: pre}[e.Kind == cards.Diff], e.Text)
+	case cards.Note:
+		p.add(plain, e.Text)
+	case cards.Result:
+		p.add(code, e.Text)
+	case cards.Clock:
+		p.add(plain, "⏳ ")
+		*p = append(*p, span{style: clock, text: cards.Stamp(e), at: e.Until})
+	case cards.Answer:
+		for _, w := range e.Words {
+			p.add(map[bool]style{true: code, false: plain}[w.Typed], w.Text)
 		}
 	}
-	return strings.Join(parts, " · ")
+	p.add(plain, "\n")
 }
 
-func (p *page) expiry(card approver.Card) {
-	if until := card.Until(); until != "" {
-		p.add(plain, "⏳ "+until+"\n")
+// found matches what Telegram might take for a mention, link, hashtag, command, number of a phone or card. It
+// matches too much rather than too little: a text with none of it reads better as ordinary words.
+var found = regexp.MustCompile(`[@#/$:\\|+]|[^\s.]\.[^\s.]|[0-9]{4}|[^\x20-\x{2044}]`)
+
+// styleOf is the style of a text that is not our own.
+func styleOf(text string) style {
+	if found.MatchString(text) {
+		return code
 	}
+	return plain
 }
 
-// choices shows what each choice means, on a card whose buttons may approve.
-func (p *page) choices(card approver.Card, rest attachment) {
-	if !oneTap(card, rest != whole) {
-		return
-	}
-	for i, c := range card.Choices {
-		p.line("Yes, and", approver.ChoiceLine(i+1, c))
-	}
-}
-
-// howTo says how the card is answered, and is the one place that shows its
-// code.
-func (p *page) howTo(card approver.Card, rest attachment) {
-	words := card.Code.Reveal()
-	switch rest {
-	case whole:
-	case attached:
-		p.add(plain, "What is hidden here is in the attached file: read it first.\n")
-	case unattached:
-		p.add(plain, "⚠️ What is hidden here could not be attached. Tap Details to have it sent again, and read it first.\n")
-	}
-	switch {
-	case oneTap(card, rest != whole):
-		p.add(plain, "Tap a button, or reply ")
-		p.add(code, "yes")
-		p.add(plain, " or ")
-		p.add(code, "no")
-		if words != "" {
-			p.add(plain, ", or send ")
-			p.add(code, "/approve "+words)
-		}
-		p.add(plain, ".")
-	case words != "":
-		p.add(plain, "To approve, reply to this message with ")
-		p.add(code, words)
-		p.add(plain, " or send ")
-		p.add(code, "/approve "+words)
-		p.add(plain, ". To refuse, tap Deny or send ")
-		p.add(code, "/deny "+words)
-		p.add(plain, ".")
-	default:
-		p.add(plain, "This card can only be refused.")
-	}
-}
-
-// keyboard makes the buttons. Copy puts the command with the code on the clipboard of whoever
-// taps it, and tells the bot nothing; it becomes an answer only when it is sent. Copy stands
-// only beside Approve: where the code must be typed, typing it must stay a deliberate act.
-func keyboard(card approver.Card, approve bool) (*models.InlineKeyboardMarkup, error) {
+// keyboard makes the buttons. A copying button puts a text on the clipboard of whoever taps it, and
+// tells the bot nothing; it becomes an answer only when it is sent.
+func keyboard(card approver.Card, rows [][]cards.Button) (*models.InlineKeyboardMarkup, error) {
 	id, ok := cards.RequestID(card)
 	if !ok {
 		return nil, fmt.Errorf("telegram: request id %q is not a UUID in its plain form", card.Request)
 	}
-	var first []models.InlineKeyboardButton
-	if approve {
-		first = append(first,
-			models.InlineKeyboardButton{Text: "✅ Approve once", Style: "success",
-				CallbackData: cards.ButtonData(id, cards.Approve, card.Upto)})
-	}
-	first = append(first,
-		models.InlineKeyboardButton{Text: "⛔ Deny", Style: "danger", CallbackData: cards.ButtonData(id, cards.Deny, 0)})
-	second := []models.InlineKeyboardButton{{Text: "🔎 Details", CallbackData: cards.ButtonData(id, cards.Details, 0)}}
-	if words := card.Code.Reveal(); approve && words != "" {
-		second = append(second,
-			models.InlineKeyboardButton{Text: "📋 Copy /approve", CopyText: models.CopyTextButton{Text: "/approve " + words}})
-	}
-	rows := [][]models.InlineKeyboardButton{first}
-	if approve {
-		for i, c := range card.Choices {
-			rows = append(rows, []models.InlineKeyboardButton{{Text: cards.ChoiceLabel(i+1, c),
-				CallbackData: cards.ButtonData(id, cards.Choose(i+1), 0)}})
+	styles := map[cards.Style]string{cards.Good: "success", cards.Bad: "danger"}
+	var board models.InlineKeyboardMarkup
+	for _, row := range rows {
+		var out []models.InlineKeyboardButton
+		for _, b := range row {
+			button := models.InlineKeyboardButton{Text: b.Label, Style: styles[b.Style]}
+			if b.Copy != "" {
+				button.CopyText = models.CopyTextButton{Text: b.Copy}
+			} else {
+				button.CallbackData = cards.ButtonData(id, b.Action, card.Upto)
+			}
+			out = append(out, button)
 		}
+		board.InlineKeyboard = append(board.InlineKeyboard, out)
 	}
-	return &models.InlineKeyboardMarkup{InlineKeyboard: append(rows, second)}, nil
+	return &board, nil
 }
 
 // parseButton reads the data of one of our buttons.
 func parseButton(data string) (request uuid.UUID, action cards.Action, upto int, ok bool) {
-	return cards.ParseButton(data, cards.Approve, cards.Deny, cards.Details)
+	return cards.ParseButton(data, cards.Approve, cards.ApproveFor, cards.ApproveSession, cards.Deny, cards.DenyWhy,
+		cards.Details, cards.MoreTime, cards.Disown)
 }

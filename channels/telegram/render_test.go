@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 
 	"approver.example"
+	"approver.example/channels/channeltest"
 	"approver.example/channels/internal/cards"
 	"approver.example/channels/telegram/telegramtest"
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -30,7 +31,7 @@ func labels(m message) string {
 
 func mustRender(t testing.TB, card approver.Card) message {
 	t.Helper()
-	m, err := render(card, whole)
+	m, err := render(card, cards.Fresh)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,25 +40,30 @@ func mustRender(t testing.TB, card approver.Card) message {
 
 func TestRenderHigh(t *testing.T) {
 	card := highCard(t)
-	card.Notice = "NOT ISOLATED"
+	card.Warnings = []string{"NOT BOUND: ./x."}
+	card.Why = append(card.Why, "Hard to undo.")
+	card.Part = "--force"
 	m := mustRender(t, card)
-	want := `🟠 HIGH · git push --force origin main
+	want := `🟠 HIGH · Force-push main (acme/shop)
 git push --force origin main
-Why A forced push rewrites history. · git.force_push
+👉 --force
+Why A forced push rewrites history.
+· Hard to undo.
+⚠️ NOT BOUND: ./x.
 Agent says (not checked): tidy up
-Agent claude · 7f3a · /home/dev/shop @ devbox
-⚠️ NOT ISOLATED
-⏳ until 14:32:10 UTC (2 min)
-Tap a button, or reply yes or no, or send /approve ` + card.Code.Reveal() + "."
+👤 claude of dev @ devbox · ~/shop (main) · NOT ISOLATED
+⏳ 14:32:10 UTC
+Code: ` + card.Code.Reveal() + "\n"
 	if got := textOf(m); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := labels(m); got != "✅ Approve once | ⛔ Deny | 🔎 Details | 📋 Copy /approve" {
+	if got := labels(m); got != "✅ Approve once | ⛔ Deny | ✋ Deny, say why… | 🔎 Details | 📋 Copy /approve" {
 		t.Errorf("the buttons are %s", got)
 	}
 	html := m.page.html()
-	if !strings.HasPrefix(html, "<b>🟠 HIGH</b> · <code>git push") ||
-		!strings.Contains(html, "<pre>git push --force origin main</pre>\n") {
+	if !strings.HasPrefix(html, "<b>🟠 HIGH</b> · <code>Force-push") ||
+		!strings.Contains(html, "<pre>git push --force origin main</pre>\n") ||
+		!strings.Contains(html, `<tg-time unix="1777905130" format="r">14:32:10 UTC</tg-time>`) {
 		t.Errorf("the HTML is\n%s", html)
 	}
 }
@@ -66,7 +72,7 @@ func TestRenderCatastrophic(t *testing.T) {
 	card := catastrophicCard(t)
 	card.OneTap = true // the core never says so; the severity is stronger
 	m := mustRender(t, card)
-	if got := labels(m); got != "⛔ Deny | 🔎 Details" {
+	if got := labels(m); got != "⛔ Deny | ✋ Deny, say why… | 🔎 Details | 📋 Copy the code" {
 		t.Errorf("the buttons are %s", got)
 	}
 	if s := textOf(m); !strings.Contains(s, "reply to this message with "+card.Code.Reveal()) ||
@@ -82,7 +88,7 @@ func TestOneTapNeedsEverything(t *testing.T) {
 		"catastrophic":     func(c *approver.Card) { c.Severity = approver.Catastrophic },
 		"unknown severity": func(c *approver.Card) { c.Severity = 9 },
 		"approved already": func(c *approver.Card) { c.State = approver.Approved },
-		"cut":              func(c *approver.Card) { c.Command = strings.Repeat("x", 5000) },
+		"cut":              func(c *approver.Card) { c.Body = channeltest.Command(strings.Repeat("x", 5000)) },
 		"zero card":        func(c *approver.Card) { *c = approver.Card{Request: c.Request, State: approver.Pending} },
 	} {
 		card := highCard(t)
@@ -100,15 +106,15 @@ func TestRenderSettled(t *testing.T) {
 		want   string
 	}{
 		{approver.Consumed, "✅ Approved once by Ann via telegram · 12 s",
-			"✅ 🟠 HIGH · git push --force origin main\n✅ Approved once by Ann via telegram · 12 s\n"},
-		{approver.Denied, "⛔ Denied by Bob", "⛔ 🟠 HIGH · git push --force origin main\n⛔ Denied by Bob\n"},
-		{approver.Expired, "⌛ Expired", "⌛ 🟠 HIGH · git push --force origin main\n⌛ Expired\n"},
-		{approver.Withdrawn, "↩ Withdrawn", "↩ 🟠 HIGH · git push --force origin main\n↩ Withdrawn\n"},
+			"✅ 🟠 HIGH · Force-push main (acme/shop)\n✅ Approved once by Ann via telegram · 12 s\n"},
+		{approver.Denied, "⛔ Denied by Bob", "⛔ 🟠 HIGH · Force-push main (acme/shop)\n⛔ Denied by Bob\n"},
+		{approver.Expired, "⌛ Expired", "⌛ 🟠 HIGH · Force-push main (acme/shop)\n⌛ Expired\n"},
+		{approver.Withdrawn, "↩ Withdrawn", "↩ 🟠 HIGH · Force-push main (acme/shop)\n↩ Withdrawn\n"},
 		{approver.Denied, "⛔ Denied by Bob\n✅ Approved",
-			"⛔ 🟠 HIGH · git push --force origin main\n⛔ Denied by Bob ⏎ ✅ Approved\n"},
-		{approver.Expired, "", "⌛ 🟠 HIGH · git push --force origin main\n⌛ expired\n"},
-		{approver.Denied, "", "⛔ 🟠 HIGH · git push --force origin main\n⛔ denied\n"},
-		{99, "", "⛔ 🟠 HIGH · git push --force origin main\n⛔ denied\n"},
+			"⛔ 🟠 HIGH · Force-push main (acme/shop)\n⛔ Denied by Bob ⏎ ✅ Approved\n"},
+		{approver.Expired, "", "⌛ 🟠 HIGH · Force-push main (acme/shop)\n⌛ expired\n"},
+		{approver.Denied, "", "⛔ 🟠 HIGH · Force-push main (acme/shop)\n⛔ denied\n"},
+		{99, "", "⛔ 🟠 HIGH · Force-push main (acme/shop)\n⛔ denied\n"},
 	} {
 		card := highCard(t) // with its code and its one tap: they must not show
 		card.State, card.Result = c.state, c.result
@@ -125,29 +131,23 @@ func TestRenderSettled(t *testing.T) {
 	}
 }
 
+// The client counts down by itself. One that cannot shows the time, with the date if that is another day.
 func TestRenderExpiry(t *testing.T) {
 	created := time.Date(2026, 5, 4, 23, 59, 0, 0, time.FixedZone("", 3600))
 	for _, c := range []struct {
 		left time.Duration
 		want string
 	}{
-		{45 * time.Second, "⏳ until 22:59:45 UTC (45 s)"},
-		{2 * time.Minute, "⏳ until 23:01:00 UTC (2 min)"},
-		{90 * time.Second, "⏳ until 23:00:30 UTC (1 min 30 s)"},
-		{2 * time.Hour, "⏳ until 2026-05-05 00:59:00 UTC (2 h)"},
-		{-time.Second, "⏳ until 22:58:59 UTC (0 s)"},
+		{45 * time.Second, `<tg-time unix="1777935585" format="r">22:59:45 UTC</tg-time>`},
+		{2 * time.Hour, `<tg-time unix="1777942740" format="r">2026-05-05 00:59:00 UTC</tg-time>`},
 	} {
 		card := highCard(t)
 		card.Created, card.Due = created, created.Add(c.left)
-		if s := textOf(mustRender(t, card)); !strings.Contains(s, c.want+"\n") {
+		if s := mustRender(t, card).page.html(); !strings.Contains(s, "⏳ "+c.want+"\n") {
 			t.Errorf("want %q in\n%s", c.want, s)
 		}
 	}
 	card := highCard(t)
-	card.Created = time.Time{}
-	if s := textOf(mustRender(t, card)); !strings.Contains(s, "until 14:32:10 UTC\n") {
-		t.Errorf("without a beginning:\n%s", s)
-	}
 	card.Due = time.Time{}
 	if s := textOf(mustRender(t, card)); strings.Contains(s, "⏳") {
 		t.Errorf("without an end:\n%s", s)
@@ -159,7 +159,7 @@ func TestRenderRefusesOddRequests(t *testing.T) {
 		"01890A5D-AC96-774B-BCCE-B302099A8057"} {
 		card := highCard(t)
 		card.Request = id
-		if _, err := render(card, whole); err == nil {
+		if _, err := render(card, cards.Fresh); err == nil {
 			t.Errorf("request %q was rendered", id)
 		}
 	}
@@ -184,16 +184,16 @@ func TestCodeStandsInOnePlace(t *testing.T) {
 func TestRenderTightensBeforeItCuts(t *testing.T) {
 	card := highCard(t)
 	long := strings.Repeat("lorem ipsum ", 100)
-	card.Why, card.Claimed, card.Session, card.Dir, card.Notice = long, long, long, long, long
-	card.Command = strings.Repeat("c", 2600)
+	card.Why, card.Claimed, card.Context, card.Warnings = []string{long}, long, long, []string{long}
+	card.Body = channeltest.Command(strings.Repeat("c", 2600))
 	m := mustRender(t, card)
-	if !m.partial || !strings.Contains(textOf(m), card.Command) || m.page.units() > maxText {
+	if !m.partial || !strings.Contains(textOf(m), card.Body[0].Text) || m.page.units() > maxText {
 		t.Errorf("a command of 2600 characters was cut; the card has %d units and is partial: %v", m.page.units(), m.partial)
 	}
-	if n := strings.Count(textOf(m), "bytes hidden"); n != 5 {
-		t.Errorf("%d lines say that they were shortened, want 5", n)
+	if n := strings.Count(textOf(m), "bytes hidden"); n != 4 {
+		t.Errorf("%d lines say that they were shortened, want 4", n)
 	}
-	card.Command = strings.Repeat("c", 4000)
+	card.Body = channeltest.Command(strings.Repeat("c", 4000))
 	if m := mustRender(t, card); !m.partial || !strings.Contains(textOf(m), "bytes hidden") ||
 		!strings.Contains(textOf(m), "attached file") {
 		t.Errorf("a command of 4000 characters: partial %v\n%s", m.partial, textOf(m))
@@ -225,7 +225,7 @@ func literal(t testing.TB, m message, got telegramtest.Message) {
 		t.Errorf("the service shows\n%q\nwant\n%q", got.Text, want)
 	}
 	for _, e := range got.Entities {
-		if e.Type != "bold" && e.Type != "code" && e.Type != "pre" {
+		if e.Type != "bold" && e.Type != "code" && e.Type != "pre" && e.Type != "date_time" {
 			t.Errorf("a text became a %s in\n%s", e.Type, got.Text)
 		}
 	}
@@ -251,11 +251,11 @@ func TestHostileTexts(t *testing.T) {
 		for _, state := range []approver.State{approver.Pending, approver.Denied} {
 			card := highCard(t)
 			card.State = state
-			card.Push, card.Command, card.Why, card.Rule, card.Claimed = text, text, text, text, text
-			card.Agent, card.Session, card.Dir, card.Host, card.Notice, card.Result = text, text, text, text, text, text
+			card.Push, card.Body, card.Why, card.Claimed = text, hostileBody(text), []string{text}, text
+			card.Context, card.Warnings, card.Result = text, []string{text}, text
 			m := mustRender(t, card)
 			literal(t, m, show(t, c, s, m))
-			if !strings.Contains(textOf(m), strings.ToValidUTF8(text, "\uFFFD")) {
+			if !strings.Contains(textOf(m), lasting(strings.ToValidUTF8(text, "\uFFFD"))) {
 				t.Errorf("text %d is not shown whole:\n%s", i, textOf(m))
 			}
 			for line := range strings.SplitSeq(textOf(m), "\n") {
@@ -265,6 +265,27 @@ func TestHostileTexts(t *testing.T) {
 			}
 			literal(t, m, sendMarked(t, c, s, m))
 		}
+	}
+}
+
+// Telegram takes some characters out of a message: "å" with the ring as a mark of its own is shown as "a", and
+// a tab as one space. Two commands that differ in such a character only must not look the same.
+func TestWhatTelegramDrops(t *testing.T) {
+	s := newWorld(t)
+	c := newChannel(t, testConfig(s))
+	seen := map[string]string{}
+	for _, path := range []string{"жа", "жа\u030a", "жа\u0333", "жа\u033f", "ж\tа", "ж а", "ж⇥а", "ж\u202dа", "ж\rа"} {
+		card := highCard(t)
+		card.Body = channeltest.Command("rm -r " + path)
+		m := mustRender(t, card)
+		got := show(t, c, s, m)
+		literal(t, m, got)
+		_, command, _ := strings.Cut(got.Text, "\n")
+		command, _, _ = strings.Cut(command, "\n")
+		if other, ok := seen[command]; ok {
+			t.Errorf("%q and %q are both shown as %q", path, other, command)
+		}
+		seen[command] = path
 	}
 }
 
@@ -282,52 +303,14 @@ func sendMarked(t testing.TB, c *Channel, s *telegramtest.Server, m message) tel
 	return got
 }
 
-func FuzzRender(f *testing.F) {
-	var err error
-	for _, text := range hostile {
-		f.Add(text, text, text, 1, uint8(1))
-	}
-	f.Add("x", "🔥", "é<&>", 3000, uint8(5))
-	f.Add("", "", "\n", 100_000, uint8(0))
-	fixed := highCard(f)
-	fixed.Request = "01890a5d-ac96-774b-bcce-b302099a8057"
-	if fixed.Code, err = tokens.Parse("CONFIRM-7KQ4MX"); err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, push, command, around string, times int, state uint8) {
-		card := fixed
-		card.State = approver.State(state % 6)
-		times = min(max(times, 1), 5000)
-		card.Push, card.Command = push, strings.Repeat(command, min(times, 1+(100<<10)/(1+len(command))))
-		card.Why, card.Rule, card.Claimed, card.Agent, card.Session = around, around+around, strings.Repeat(around, 50),
-			around, around
-		card.Dir, card.Host, card.Notice, card.Result = around, around, around, around
-		m, err := render(card, whole)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := m.page.units(); n > maxText {
-			t.Fatalf("the message has %d units", n)
-		}
-		if !m.partial && !strings.Contains(textOf(m), strings.ToValidUTF8(card.Command, "\uFFFD")) {
-			t.Error("the command is not whole, and the card is not called partial")
-		}
-		if m.partial && strings.Contains(labels(m), "Approve") {
-			t.Error("a cut card offers an approve button")
-		}
-		if !utf8.ValidString(m.page.html()) {
-			t.Error("the message is no UTF-8")
-		}
-		shown, entities, err := telegramtest.Read(m.page.html())
-		if err != nil {
-			t.Fatalf("the service does not understand the HTML: %v", err)
-		}
-		literal(t, m, telegramtest.Message{Text: shown, Entities: entities, NoPreview: true})
-	})
+// hostileBody is a body with a text in every place.
+func hostileBody(text string) []display.Block {
+	return []display.Block{{Label: text, Text: text}, {Kind: display.Code, Label: text, Text: text},
+		{Kind: display.Diff, Text: text}}
 }
 
 func TestNoButtonOpensADialog(t *testing.T) {
-	data := cards.ButtonData(uuid.New(), cards.Code, 0)
+	data := cards.ButtonData(uuid.New(), cards.EnterCode, 0)
 	if got, _, _, ok := parseButton(data); ok {
 		t.Errorf("%q is %s", data, got)
 	}

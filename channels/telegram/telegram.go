@@ -1,6 +1,6 @@
 // Package telegram is the Telegram channel: cards in private chats, groups and
 // forum topics, answered by a button, by /approve and /deny, by the code as a
-// message, or by yes and no as a reply to the card.
+// message, or by yes and no as a reply to the card. A no may have a reason.
 //
 // # Who is listened to
 //
@@ -23,9 +23,9 @@
 //
 // # Reading order
 //
-// Settings: config.go, first.go, pair.go. Cards: telegram.go, render.go, cut.go, attach.go. Answers:
-// poll.go, identity.go, answer.go, hint.go, ledger.go. The way to Telegram: api.go, floods.go,
-// trouble.go, health.go.
+// Settings: config.go, first.go, pair.go, commands.go. Cards: telegram.go, render.go, attach.go. Answers:
+// poll.go, identity.go, answer.go, why.go, tell.go, hint.go, ledger.go. The way to Telegram: api.go,
+// floods.go, trouble.go, health.go.
 package telegram
 
 import (
@@ -40,6 +40,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"approver.example"
+	"approver.example/channels/internal/cards"
 	"approver.example/channels/internal/pairing"
 	"approver.example/internal/secret"
 )
@@ -57,9 +58,10 @@ type Channel struct {
 	guard  guard
 	pace   pace
 	floods floods
-	unsent unsent
 	meter  approver.ReceptionMeter
 	told   troubleLog
+	spoken languages
+	asked  prompts
 
 	pairing   pairing.Waiting
 	pairsOnly bool // made by ForPairing
@@ -152,7 +154,8 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 	if err != nil {
 		return approver.Ref{}, refusal(err)
 	}
-	m, err := render(card, whole)
+	c.spoken.note(at, card.Texts)
+	m, err := render(card, cards.Fresh)
 	if err != nil {
 		return approver.Ref{}, refusal(err)
 	}
@@ -168,8 +171,7 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 
 // Fits reports whether a card is shown whole, without a file beside it.
 func (c *Channel) Fits(card approver.Card) bool {
-	m, err := render(card, whole)
-	return err == nil && !m.partial
+	return dialect().Fits(card)
 }
 
 func (c *Channel) placeOf(to approver.Destination) (place, error) {
@@ -236,17 +238,14 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Ca
 	if err != nil || n <= 0 || n > 1<<31-1 {
 		return refusal(fmt.Errorf("telegram: %q is not a message id", ref.Message))
 	}
-	id, shown := int(n), whole
+	id, shown := int(n), cards.Fresh
 	if ref.Partial {
-		shown = attached
+		shown = cards.MaybeMissing
 	}
-	switch {
-	case card.State.Settled():
-		c.unsent.take(at, id)
-	case c.unsent.has(at, id):
-		shown = unattached
+	if c.guard.places[at] {
+		c.spoken.note(at, card.Texts)
 	}
-	m, err := render(card, shown)
+	m, err := renderAnew(card, shown)
 	if err != nil {
 		return refusal(err)
 	}

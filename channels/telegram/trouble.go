@@ -28,6 +28,10 @@ var cures = map[kind]string{
 	webhook: ". It is deleted; if it comes back, another program uses the same bot: stop it, or give each its own",
 }
 
+// errTaken ends a pairing on a connection of its own.
+var errTaken = &failure{kind: conflict, text: "telegram: another program receives for this bot, probably the daemon " +
+	"of approver on another machine or of another user: run approver pair there, or stop it for as long as this takes"}
+
 // outlive handles a polling error and waits before the next try. It returns an error only if
 // the token has not been valid for some time, or if ctx ends.
 func (l *listener) outlive(ctx context.Context, err error, tries int) error {
@@ -45,6 +49,9 @@ func (l *listener) outlive(ctx context.Context, err error, tries int) error {
 			wait = 0
 		}
 	case conflict:
+		if l.pairsOnly {
+			return errTaken // every poll of ours would take answers from the other program
+		}
 		l.taken = time.Now()
 		l.complain(slog.LevelError, k, "another process receives this bot's updates: answers may go to it and be lost. "+
 			"Give each approver its own bot, or stop the other program", err)

@@ -10,6 +10,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/terminal"
+	"approver.example/display"
 )
 
 func TestAnswerBecomesReply(t *testing.T) {
@@ -265,7 +266,16 @@ func TestSettledAndApprovedCardsOfferNothing(t *testing.T) {
 
 func TestEventOverTheWire(t *testing.T) {
 	k := card(t, "r1", approver.High)
-	k.Why, k.Rule, k.Claimed, k.Session, k.Dir, k.Host, k.Notice, k.Result = "w", "u", "c", "s", "d", "h", "n", "r"
+	k.Part, k.Claimed, k.Context, k.Result, k.Upto = "p", "c", "x", "r", 3
+	k.Why, k.Warnings, k.Choices = []string{"w", "v"}, []string{"n"}, []approver.Choice{{Label: "l", Detail: "d"}}
+	k.Body = append(k.Body, display.Block{Kind: display.Diff, Label: "f", Text: "+a\n-b"},
+		display.Block{Label: "a", Text: "1"})
+	k.Details = []display.Block{{Label: "Rule", Text: "u"}}
+	german, err := display.In("de")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.Texts = german
 	k.Created, k.Due = k.Created.UTC().Round(0), k.Due.UTC().Round(0)
 	for _, e := range []terminal.Event{
 		{Type: terminal.EventHello, Offer: terminal.Offer{Deny: true}},

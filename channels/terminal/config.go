@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/internal/secret"
 	"approver.example/internal/section"
 )
@@ -31,6 +32,10 @@ type Config struct {
 	// where agent and approver have the same uid, the agent could answer too;
 	// so a CATASTROPHIC request is never approved in the terminal there.
 	AllowAnswers bool `yaml:"allow_answers,omitempty"`
+
+	// Language is what cards in the terminal are written in; empty means that of the whole
+	// configuration.
+	Language display.Lang `yaml:"language,omitempty" held:"no"`
 
 	// Isolated says that no agent can reach the resolve socket. It is not a setting: the
 	// service sets it once it has made sure.
@@ -87,6 +92,14 @@ func (c Config) Answers() bool { return c.AllowAnswers }
 
 // People returns the approver list.
 func (c Config) People() []approver.Approver { return c.Approvers }
+
+// Languages returns the language of the terminal, if it has one of its own.
+func (c Config) Languages() map[string]display.Lang {
+	if c.Language == "" {
+		return nil
+	}
+	return map[string]display.Lang{Conversation: c.Language}
+}
 
 // Secrets returns nothing: the kernel identifies watchers.
 func (*Config) Secrets() []secret.Setting { return nil }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/channels/channeltest"
 	"approver.example/channels/terminal"
 	"approver.example/display"
 	"approver.example/tokens"
@@ -165,7 +166,7 @@ func shown(t *testing.T, message string, sev approver.Severity) terminal.Event {
 		Type: terminal.EventCard, Message: message, Rev: 1,
 		Card: approver.Card{
 			Request: "req-" + message, State: approver.Pending, Severity: sev, OneTap: sev == approver.High,
-			Push: display.PushLine(sev.String(), "make "+message), Command: "make " + message,
+			Push: display.PushLine(sev.String(), "Build "+message, ""), Body: channeltest.Command("make " + message),
 			Code: secret, Created: noon, Due: noon.Add(2 * time.Minute),
 		},
 		Offer: terminal.Offer{Tap: sev == approver.High, Code: true, Deny: true},

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"approver.example"
+	"approver.example/channels/channeltest"
 	"approver.example/channels/terminal"
 	"approver.example/display"
 )
@@ -27,16 +29,23 @@ func TestHugeCardFitsIntoAnEvent(t *testing.T) {
 		change  func(*approver.Card)
 		partial bool
 	}{
-		"a command made visible":           {func(k *approver.Card) { k.Command = soft }, true},
-		"a command that JSON makes longer": {func(k *approver.Card) { k.Command = wide }, true},
+		"a command made visible":           {func(k *approver.Card) { k.Body = channeltest.Command(soft) }, true},
+		"a command that JSON makes longer": {func(k *approver.Card) { k.Body = channeltest.Command(wide) }, true},
 		"everything": {func(k *approver.Card) {
-			k.Command, k.Push, k.Why, k.Rule, k.Claimed, k.Agent = wide, wide, wide, wide, wide, wide
-			k.Session, k.Dir, k.Host, k.Notice, k.Result = wide, wide, wide, wide, wide
+			block := display.Block{Kind: display.Diff, Label: wide, Text: wide}
+			k.Body, k.Push, k.Claimed, k.Context, k.Part, k.Result = many(block, 2), wide, wide, wide, wide, wide
+			k.Why, k.Warnings, k.Details = many(wide, 2), many(wide, 2), many(block, 2)
 		}, true},
-		"a directory":              {func(k *approver.Card) { k.Dir = soft }, true},
+		"very many arguments": {func(k *approver.Card) {
+			k.Body = many(display.Block{Label: "a", Text: "1"}, 1<<20)
+		}, true},
+		"very many sentences": {func(k *approver.Card) {
+			k.Why, k.Warnings = many(wide[:1<<14], 199), many(wide[:1<<14], 199)
+		}, true},
+		"a directory":              {func(k *approver.Card) { k.Context = soft }, true},
 		"a claim":                  {func(k *approver.Card) { k.Claimed = soft }, true},
-		"a command that just fits": {func(k *approver.Card) { k.Command = wide[:1<<20] }, false},
-		"a byte more":              {func(k *approver.Card) { k.Command = wide[:1<<20+1] }, true},
+		"a command that just fits": {func(k *approver.Card) { k.Body = channeltest.Command(wide[:1<<20-64]) }, false},
+		"a byte more":              {func(k *approver.Card) { k.Body = channeltest.Command(wide[:1<<20-63]) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newChannel(t, nil)
@@ -52,13 +61,14 @@ func TestHugeCardFitsIntoAnEvent(t *testing.T) {
 				if e.Offer.Tap == test.partial || e.Card.OneTap == test.partial || !e.Offer.Code || !e.Offer.Deny {
 					t.Errorf("offered %+v, one-tap %v, of a card that is partial: %v", e.Offer, e.Card.OneTap, test.partial)
 				}
-				if cut := len(e.Card.Command) < len(k.Command); cut {
+				if size(e.Card) < size(k) {
 					text := terminal.Render(e.Card, terminal.Options{Number: 1, Offer: e.Offer})
-					if !strings.Contains(e.Card.Command, "bytes hidden, sha256") ||
-						!strings.Contains(text, "bytes of the command are not shown here") || strings.Contains(text, "y 1 approves") {
-						t.Error("the card does not say that its command is cut")
+					if !strings.Contains(text, "bytes hidden, sha256") &&
+						!strings.Contains(text, "Not all of the call is shown here") ||
+						strings.Contains(text, "y 1 approves") {
+						t.Error("the card does not say that it is cut")
 					}
-				} else if test.partial && len(e.Card.Dir) == len(k.Dir) && len(e.Card.Claimed) == len(k.Claimed) {
+				} else if test.partial {
 					t.Error("nothing is cut of a partial card")
 				}
 			}
@@ -68,7 +78,7 @@ func TestHugeCardFitsIntoAnEvent(t *testing.T) {
 			}
 			check(<-s)
 			if test.partial { // shorter now, but what people have read was not the whole
-				k.Command, k.Dir, k.Claimed = "true", "/p", "nothing"
+				k.Body, k.Context, k.Claimed = channeltest.Command("true"), "/p", "nothing"
 				if err := c.Update(t.Context(), ref, k); err != nil {
 					t.Fatal(err)
 				}
@@ -83,6 +93,17 @@ func TestHugeCardFitsIntoAnEvent(t *testing.T) {
 		})
 	}
 }
+
+// size is how much a card shows, in bytes.
+func size(k approver.Card) int {
+	n := len(k.Push) + len(k.Part) + len(k.Claimed) + len(k.Context) + len(strings.Join(k.Why, ""))
+	for _, b := range k.Body {
+		n += len(b.Label) + len(b.Text)
+	}
+	return n
+}
+
+func many[T any](one T, n int) []T { return slices.Repeat([]T{one}, n) }
 
 // watchLines watches through a reader with the socket's limit.
 func watchLines(t *testing.T, c *terminal.Channel) <-chan terminal.Event {
@@ -118,12 +139,11 @@ func watchLines(t *testing.T, c *terminal.Channel) <-chan terminal.Event {
 func TestFoldedTextTakesNoTap(t *testing.T) {
 	long := strings.Repeat("environments/", 50)
 	for name, change := range map[string]func(*approver.Card){
-		"directory":               func(k *approver.Card) { k.Dir = "/srv/" + long + "stage" },
-		"directory and host":      func(k *approver.Card) { k.Dir, k.Host = "/srv/"+long[:450], long[:200] },
-		"directory of many lines": func(k *approver.Card) { k.Dir = strings.Repeat("d\n", 120) },
-		"session":                 func(k *approver.Card) { k.Session = long },
-		"agent":                   func(k *approver.Card) { k.Agent = long },
+		"directory":               func(k *approver.Card) { k.Context = "claude · /srv/" + long + "stage" },
+		"directory of many lines": func(k *approver.Card) { k.Context = strings.Repeat("d\n", 120) },
 		"claim":                   func(k *approver.Card) { k.Claimed = long },
+		"reason":                  func(k *approver.Card) { k.Why = append(k.Why, "It overwrites "+long) },
+		"warning":                 func(k *approver.Card) { k.Warnings = []string{"NOT BOUND: " + long} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newChannel(t, nil)

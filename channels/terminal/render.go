@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"approver.example"
 	"approver.example/channels/internal/cards"
@@ -21,7 +22,7 @@ type Options struct {
 	// Color allows colors. Without it the text has no control character but
 	// newline and tab.
 	Color bool
-	// Full shows all that the agent says of the call, however long.
+	// Full shows each text below the call whole, however long.
 	Full bool
 	// Now is the time from which the time left is counted.
 	Now time.Time
@@ -31,11 +32,21 @@ type Options struct {
 
 const (
 	minWidth = 20
-	// maxField bounds what the agent says of a call on the screen, in bytes: more would push
-	// the command itself off it. The card says how much is left out, and then takes no tap.
+	// maxField bounds each text below the call on the screen, in bytes: more would push the call
+	// itself off it. The card says how much is left out, and then takes no tap.
 	maxField = 600
 	label    = 9 // columns of a label
 )
+
+// dialect is how a terminal lays out a card: nothing is cut, since a screen scrolls.
+func dialect() cards.Dialect {
+	return cards.Dialect{
+		Typing: func(display.Texts, string) []cards.Word { return nil }, // see hint
+		Missing: func(t display.Texts, _ string) string {
+			return t.Text("A line in its midst marks the place.")
+		},
+	}
+}
 
 // Render draws a card as lines of text, each ended by a newline. It does not cut the command. A
 // line that is too long continues on the next one after a dotted bar; a new line of the command
@@ -44,71 +55,87 @@ func Render(card approver.Card, o Options) string {
 	if o.Width != 0 {
 		o.Width = max(o.Width, minWidth)
 	}
-	p := &page{o: o}
-	settled := card.State.Settled()
-	head := oneLine(card.Push)
-	if settled {
-		head = cards.Mark(card.State) + " " + head
+	p := &page{o: o, t: card.Texts}
+	laid := dialect().Lay(card, cards.Fresh)
+	p.line(p.headStyle(card), harmless(laid.Headline))
+	p.body(laid.Elements)
+	if card.State.Settled() {
+		return p.String()
 	}
-	p.line(p.headStyle(card), head)
-	p.box(harmless(card.Command))
-	if settled {
-		p.field("Result", bold, result(card), true)
+	p.field(p.t.Text("Expires"), plain, expiry(card.Due, o.Now), true)
+	if card.State == approver.Approved {
+		p.field(p.t.Text("State"), bold, p.t.Text("approved; the agent has not taken the answer yet"), true)
+		return p.String()
 	}
-	p.field("Why", plain, oneLine(card.Why), true)
-	p.field("Rule", plain, oneLine(card.Rule), true)
-	for _, f := range said(card) {
-		p.field(f.name, f.style, f.text, o.Full)
-	}
-	p.field("Environment", warn, oneLine(card.Environment), true)
-	p.field("Notice", warn, oneLine(card.Notice), true)
-	if !settled {
-		if o.Offer.Tap {
-			for i, c := range card.Choices {
-				p.field("Yes, and", plain, oneLine(approver.ChoiceLine(i+1, c)), true)
-			}
-		}
-		p.field("Expires", plain, expiry(card.Due, o.Now), true)
-		if card.State == approver.Approved {
-			p.field("State", bold, "approved; the agent has not taken the answer yet", true)
-		} else {
-			p.field("Code", bold, card.Code.Reveal(), true)
-			p.field("Request", plain, oneLine(card.Request), true)
-			p.hint(card)
-		}
-	}
+	p.field(p.t.Text("Code"), bold, card.Code.Reveal(), true)
+	p.field(p.t.Text("Request"), plain, harmless(display.Flat(card.Request)), true)
+	p.hint(card)
 	return p.String()
 }
 
-// A text is shown after a label.
-type text struct {
-	name  string
-	style style
-	text  string
+// body writes the elements. The blocks stand in a frame.
+func (p *page) body(elements []cards.Element) {
+	framed := false
+	for _, e := range elements {
+		e.Label, e.Text = harmless(e.Label), harmless(e.Text)
+		block := e.Kind == cards.Code || e.Kind == cards.Diff || e.Kind == cards.Argument
+		if block != framed {
+			p.frame(block)
+			framed = block
+		}
+		switch e.Kind {
+		case cards.Code, cards.Diff:
+			if e.Label != "" {
+				p.boxed(e.Label + ":")
+			}
+			p.boxed(e.Text)
+		case cards.Argument:
+			p.boxed(e.Label + ": " + e.Text)
+		case cards.Field:
+			p.field(p.labelOf(e), p.styleOf(e), e.Text, p.o.Full)
+		case cards.Note:
+			p.line(warn, e.Text)
+		case cards.Result:
+			p.line(bold, e.Text)
+		case cards.Clock, cards.Answer: // a screen counts by itself, and hint says how to answer
+		}
+	}
+	if framed {
+		p.frame(false)
+	}
 }
 
-// said returns what the agent says of itself and the call.
-func said(card approver.Card) []text {
-	return []text{
-		{"Agent says (not checked):", dim, oneLine(card.Claimed)},
-		{"Agent", plain, oneLine(card.Agent)},
-		{"Session", plain, oneLine(card.Session)},
-		{"Where", plain, where(card)},
+// labelOf is a word where a phone shows a picture, which terminals draw in different widths.
+func (p *page) labelOf(e cards.Element) string {
+	switch e.Label {
+	case "👤":
+		return p.t.Text("From")
+	case "👉":
+		return p.t.Text("Part")
+	case cards.WarningLabel:
+		return p.t.Text("Warning")
+	case "·":
+		return ""
 	}
+	return e.Label
+}
+
+func (p *page) styleOf(e cards.Element) style {
+	switch {
+	case e.Said:
+		return dim
+	case e.Label == cards.WarningLabel:
+		return warn
+	}
+	return plain
 }
 
 // folded reports whether a screen shows some text of a card cut until the person asks for all
 // of it.
 func folded(card approver.Card) bool {
-	return slices.ContainsFunc(said(card), func(t text) bool { return len(t.text) > maxField })
-}
-
-func where(card approver.Card) string {
-	dir, host := oneLine(card.Dir), oneLine(card.Host)
-	if dir == "" || host == "" {
-		return dir + host
-	}
-	return dir + " @ " + host
+	long := func(text string) bool { return len(text) > maxField }
+	return long(card.Claimed) || long(display.Flat(card.Context)) || slices.ContainsFunc(card.Why, long) ||
+		slices.ContainsFunc(card.Warnings, long)
 }
 
 // expiry is the deadline in UTC and the time left.
@@ -171,7 +198,7 @@ func ownerWay(request string) string {
 	if request == "" {
 		request = "ID"
 	}
-	return display.AsRoot("approve " + oneLine(request))
+	return display.AsRoot("approve " + display.Flat(request))
 }
 
 // A style is the parameter of the escape sequence for one kind of text; plain
@@ -191,6 +218,7 @@ const (
 type page struct {
 	strings.Builder
 	o Options
+	t display.Texts
 }
 
 func (p *page) headStyle(card approver.Card) style {
@@ -217,30 +245,36 @@ func (p *page) line(s style, text string) {
 	}
 }
 
-// box writes the command in its frame. The right side stays open, so that a terminal that draws
-// a character wider than expected cannot break the frame.
-func (p *page) box(text string) {
-	title := ""
-	if p.o.Number > 0 {
-		title = fmt.Sprintf(" %d ", p.o.Number)
+// frame begins or ends the frame around the call. The right side stays open, so that a terminal that
+// draws a character wider than expected cannot break the frame.
+func (p *page) frame(begins bool) {
+	title, corner := "", "└"
+	if begins {
+		corner = "┌"
+		if p.o.Number > 0 {
+			title = fmt.Sprintf("─ %d ", p.o.Number)
+		}
 	}
 	rule := 40
 	if p.o.Width > 0 {
 		rule = min(rule, p.o.Width)
 	}
-	p.WriteString(p.paint(dim, "┌─"+title+strings.Repeat("─", max(rule-2-len(title), 0))) + "\n")
+	p.WriteString(p.paint(dim, corner+title+strings.Repeat("─", max(rule-1-len([]rune(title)), 0))) + "\n")
+}
+
+// boxed writes lines into the frame.
+func (p *page) boxed(text string) {
 	if p.o.Width == 0 {
 		p.WriteString(text + "\n") // as it is: for a file or a program
-	} else {
-		for line := range strings.SplitSeq(text, "\n") {
-			bar := "│ "
-			for _, piece := range wrap(line, 2, p.o.Width) {
-				p.WriteString(p.paint(dim, bar) + piece + "\n")
-				bar = "┊ "
-			}
+		return
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		bar := "│ "
+		for _, piece := range wrap(line, 2, p.o.Width) {
+			p.WriteString(p.paint(dim, bar) + piece + "\n")
+			bar = "┊ "
 		}
 	}
-	p.WriteString(p.paint(dim, "└"+strings.Repeat("─", rule-1)) + "\n")
 }
 
 // field writes a label and its text, or nothing if there is no text. Unless whole is set, a
@@ -254,9 +288,10 @@ func (p *page) field(name string, s style, text string, whole bool) {
 		text, _ = display.Cut(text, maxField)
 		text = strings.ReplaceAll(text, "\n", " ")
 	}
-	lead := name + strings.Repeat(" ", max(label-len(name), 1))
+	columns := utf8.RuneCountInString(name)
+	lead := name + strings.Repeat(" ", max(label-columns, 1))
 	indent := label
-	if p.o.Width > 0 && len(lead) > label {
+	if p.o.Width > 0 && columns >= label {
 		p.WriteString(p.paint(dim, name) + "\n")
 		lead = strings.Repeat(" ", label)
 	}

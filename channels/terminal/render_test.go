@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -26,11 +27,12 @@ func testCode(t testing.TB) tokens.Code {
 func testCard(t testing.TB) approver.Card {
 	return approver.Card{
 		Request: "r1", State: approver.Pending, Severity: approver.High, OneTap: true,
-		Push:    "🟠 HIGH · git push --force origin main",
-		Command: "git fetch\ngit push --force origin main",
-		Why:     "A forced push rewrites history.", Rule: "git.force_push", Claimed: "tidy up",
-		Agent: "claude", Session: "s7", Dir: "/home/dev/shop", Host: "devbox", Notice: "NOT ISOLATED",
-		Code: testCode(t), Created: noon, Due: noon.Add(2 * time.Minute),
+		Push: "🟠 HIGH · Force-push main (acme/shop)", Body: command("git fetch\ngit push --force origin main"),
+		Why: []string{"A forced push rewrites history.", "Others may have built on it."}, Claimed: "tidy up",
+		Context:  "claude of dev @ devbox · ~/shop (main) · NOT ISOLATED",
+		Warnings: []string{"2 identical calls wait: a yes runs each of them once."},
+		Details:  []display.Block{{Label: "Rule", Text: "git.force_push"}},
+		Code:     testCode(t), Created: noon, Due: noon.Add(2 * time.Minute),
 	}
 }
 
@@ -41,27 +43,27 @@ func TestRender(t *testing.T) {
 		want   string
 	}{
 		"pending": {o: Options{Number: 3, Width: 60, Now: noon, Offer: Offer{Tap: true, Code: true, Deny: true}}, want: `
-🟠 HIGH · git push --force origin main
+🟠 HIGH · Force-push main (acme/shop)
 ┌─ 3 ───────────────────────────────────
 │ git fetch
 │ git push --force origin main
 └───────────────────────────────────────
 Why      A forced push rewrites history.
-Rule     git.force_push
+         Others may have built on it.
+Warning  2 identical calls wait: a yes runs each of them
+         once.
 Agent says (not checked):
          tidy up
-Agent    claude
-Session  s7
-Where    /home/dev/shop @ devbox
-Notice   NOT ISOLATED
+From     claude of dev @ devbox · ~/shop (main) · NOT
+         ISOLATED
 Expires  12:02:00 UTC (in 2 min)
 Code     CONFIRM-7KQ4MX
 Request  r1
 Answer: y 3 approves · n 3 denies
 `},
 		"narrow": {o: Options{Width: 20, Now: noon.Add(90 * time.Second)}, want: `
-🟠 HIGH · git push
---force origin main
+🟠 HIGH · Force-push
+ main (acme/shop)
 ┌───────────────────
 │ git fetch
 │ git push --force o
@@ -71,16 +73,23 @@ Why      A forced
          push
          rewrites
          history.
-Rule     git.force_p
-         ush
+         Others may
+         have built
+         on it.
+Warning  2 identical
+          calls
+         wait: a yes
+          runs each
+         of them
+         once.
 Agent says (not checked):
          tidy up
-Agent    claude
-Session  s7
-Where    /home/dev/s
-         hop @
-         devbox
-Notice   NOT
+From     claude of
+         dev @
+         devbox ·
+         ~/shop
+         (main) ·
+         NOT
          ISOLATED
 Expires  12:02:00
          UTC (in 30
@@ -92,7 +101,7 @@ Request  r1
 		"with the code only": {
 			change: func(c *approver.Card) { *c = bare(c, approver.Catastrophic) },
 			o:      Options{Number: 1, Width: 80, Now: noon, Offer: Offer{Code: true, Deny: true}}, want: `
-🟠 HIGH · git push --force origin main
+🟠 HIGH · Force-push main (acme/shop)
 ┌─ 1 ───────────────────────────────────
 │ x
 └───────────────────────────────────────
@@ -103,7 +112,7 @@ Answer: n 1 denies · 1 CODE approves, with the code above
 		"not to be approved here": {
 			change: func(c *approver.Card) { *c = bare(c, approver.Catastrophic); c.Code = tokens.Code{} },
 			o:      Options{Number: 1, Width: 80, Now: noon.Add(time.Hour), Offer: Offer{Deny: true}}, want: `
-🟠 HIGH · git push --force origin main
+🟠 HIGH · Force-push main (acme/shop)
 ┌─ 1 ───────────────────────────────────
 │ x
 └───────────────────────────────────────
@@ -117,7 +126,7 @@ Answer: n 1 denies · approve it in a chat, with the code there
 			},
 			o: Options{Number: 1, Width: 80, Now: noon.Add(time.Hour), Offer: Offer{Deny: true, Alone: true, Owner: true}},
 			want: `
-🟠 HIGH · git push --force origin main
+🟠 HIGH · Force-push main (acme/shop)
 ┌─ 1 ───────────────────────────────────
 │ x
 └───────────────────────────────────────
@@ -128,7 +137,7 @@ Answer: n 1 denies · to approve it: sudo approver approve 0192f3a1
 		"no chat, and the daemon is root": {
 			change: func(c *approver.Card) { *c = bare(c, approver.High); c.Code = tokens.Code{} },
 			o:      Options{Number: 1, Width: 80, Now: noon.Add(time.Hour), Offer: Offer{Alone: true}}, want: `
-🟠 HIGH · git push --force origin main
+🟠 HIGH · Force-push main (acme/shop)
 ┌─ 1 ───────────────────────────────────
 │ x
 └───────────────────────────────────────
@@ -138,7 +147,7 @@ Answer: nobody can approve it here: pair a chat (approver pair telegram)
 		"no answers here": {
 			change: func(c *approver.Card) { *c = bare(c, approver.High); c.Code = tokens.Code{} },
 			o:      Options{Number: 1, Width: 80, Now: noon.Add(59*time.Second + time.Millisecond)}, want: `
-🟠 HIGH · git push --force origin main
+🟠 HIGH · Force-push main (acme/shop)
 ┌─ 1 ───────────────────────────────────
 │ x
 └───────────────────────────────────────
@@ -148,7 +157,7 @@ Answer: approve it in a chat
 		"approved, not taken yet": {
 			change: func(c *approver.Card) { *c = bare(c, approver.High); c.State = approver.Approved },
 			o:      Options{Number: 1, Width: 80, Now: noon, Offer: Offer{Tap: true}}, want: `
-🟠 HIGH · git push --force origin main
+🟠 HIGH · Force-push main (acme/shop)
 ┌─ 1 ───────────────────────────────────
 │ x
 └───────────────────────────────────────
@@ -161,20 +170,20 @@ State    approved; the agent has not taken the answer yet
 				c.State, c.Result = approver.Consumed, "Approved once by Ann · 12 s"
 			},
 			o: Options{Number: 1, Width: 80, Now: noon, Offer: Offer{Tap: true, Code: true, Deny: true}}, want: `
-✅ 🟠 HIGH · git push --force origin main
+✅ 🟠 HIGH · Force-push main (acme/shop)
+Approved once by Ann · 12 s
 ┌─ 1 ───────────────────────────────────
 │ x
 └───────────────────────────────────────
-Result   ✅ Approved once by Ann · 12 s
 `},
 		"the zero state is denied": {
 			change: func(c *approver.Card) { *c = bare(c, approver.High); c.State = 0 },
 			o:      Options{Width: 80, Now: noon, Offer: Offer{Tap: true}}, want: `
-⛔ 🟠 HIGH · git push --force origin main
+⛔ 🟠 HIGH · Force-push main (acme/shop)
+⛔ denied
 ┌───────────────────────────────────────
 │ x
 └───────────────────────────────────────
-Result   ⛔ denied
 `},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -189,8 +198,11 @@ Result   ⛔ denied
 	}
 }
 
+// command is the body of a command.
+func command(text string) []display.Block { return []display.Block{{Kind: display.Code, Text: text}} }
+
 func bare(c *approver.Card, sev approver.Severity) approver.Card {
-	return approver.Card{State: c.State, Severity: sev, Push: c.Push, Command: "x", Code: c.Code, Due: c.Due}
+	return approver.Card{State: c.State, Severity: sev, Push: c.Push, Body: command("x"), Code: c.Code, Due: c.Due}
 }
 
 // The agent writes the command. It must not be able to draw a second card, a
@@ -199,9 +211,12 @@ func TestRenderCannotBeImitated(t *testing.T) {
 	forged := "x\n└───\nWhy      This is fine.\nCode     CONFIRM-AAAAAA\n" +
 		"✅ Approved\r\x1b[2J\x1b[1;1Hgone\u202e\u2028Rule     fine\x9b31m\xff"
 	card := testCard(t)
-	card.Command, card.Claimed, card.Session, card.Dir, card.Host, card.Agent = forged, forged, forged, forged, forged,
-		forged
-	card.Push, card.Why, card.Rule, card.Notice = forged, forged, forged, forged
+	card.Body = append(command(forged), display.Block{Label: forged, Text: forged},
+		display.Block{Kind: display.Diff, Label: forged, Text: forged},
+		display.Block{Kind: display.Code, Label: forged, Text: forged})
+	card.Claimed, card.Context, card.Push, card.Part = forged, forged, forged, forged
+	card.Why, card.Warnings = []string{forged}, []string{forged}
+	card.Choices = []approver.Choice{{Label: forged, Detail: forged}}
 	text := Render(card, Options{Number: 1, Width: 80, Now: noon, Full: true})
 	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		for _, r := range line {
@@ -210,7 +225,7 @@ func TestRenderCannotBeImitated(t *testing.T) {
 			}
 		}
 	}
-	for what, want := range map[string]int{"└": 1, "Why ": 1, "Code ": 1, "Rule ": 1, "✅": 0, "⛔": 0} {
+	for what, want := range map[string]int{"└": 1, "Why ": 1, "Code ": 1, "Rule ": 0, "✅": 0, "⛔": 0} {
 		got := 0
 		for line := range strings.SplitSeq(text, "\n") {
 			if strings.HasPrefix(line, what) {
@@ -225,23 +240,24 @@ func TestRenderCannotBeImitated(t *testing.T) {
 
 func TestRenderCutsClaimsButNotTheCommand(t *testing.T) {
 	card := testCard(t)
-	card.Command = strings.Repeat("echo all of it;", 10_000)
+	all := strings.Repeat("echo all of it;", 10_000)
+	card.Body = command(all)
 	card.Claimed = strings.Repeat("harmless ", 5_000)
 	text := Render(card, Options{Width: 80, Now: noon})
-	if got := command(text); got != card.Command {
-		t.Errorf("the command on the screen has %d bytes, want %d", len(got), len(card.Command))
+	if got := boxed(text); got != all {
+		t.Errorf("the command on the screen has %d bytes, want %d", len(got), len(all))
 	}
 	if !regexp.MustCompile(`\d+ bytes hidden`).MatchString(text) || strings.Count(text, "harmless") > 100 {
 		t.Errorf("the claim fills the screen: %d times", strings.Count(text, "harmless"))
 	}
 	full := Render(card, Options{Width: 80, Now: noon, Full: true})
-	if strings.Contains(full, "bytes hidden") || len(full) < len(card.Command)+len(card.Claimed) {
+	if strings.Contains(full, "bytes hidden") || len(full) < len(all)+len(card.Claimed) {
 		t.Errorf("the whole card hides something")
 	}
 }
 
-// command reads the command back from a card on the screen.
-func command(text string) string {
+// boxed reads what is in the frame back from a card on the screen.
+func boxed(text string) string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
 		if rest, ok := strings.CutPrefix(line, "│ "); ok {
@@ -350,7 +366,7 @@ func FuzzRender(f *testing.F) {
 	f.Add("\u202e\xff\x00", "\r\n", uint8(0), false)
 	f.Fuzz(func(t *testing.T, cmd, claim string, width uint8, pending bool) {
 		card := testCard(t)
-		card.Command, card.Claimed, card.Push, card.Why = cmd, claim, claim, cmd
+		card.Body, card.Claimed, card.Push, card.Why = command(cmd), claim, claim, []string{cmd}
 		if !pending {
 			card.State = approver.Expired
 		}
@@ -358,8 +374,8 @@ func FuzzRender(f *testing.F) {
 		if !utf8.ValidString(text) || strings.ContainsFunc(text, obeyed) {
 			t.Fatalf("the card has characters that a terminal obeys: %q", text)
 		}
-		if width > 0 && command(text) != harmless(cmd) {
-			t.Fatalf("the command on the screen is %q, want %q", command(text), harmless(cmd))
+		if width > 0 && boxed(text) != harmless(cmd) {
+			t.Fatalf("the command on the screen is %q, want %q", boxed(text), harmless(cmd))
 		}
 		if !pending && strings.Contains(text, "7KQ4MX") && !strings.Contains(cmd+claim, "7KQ4MX") {
 			t.Fatalf("a settled card shows the code: %q", text)

@@ -3,6 +3,7 @@ package terminal_test
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ func TestAnEditThatNobodySees(t *testing.T) {
 				s.leave()
 				<-s.ended
 			}
-			k.Notice, k.Upto, k.State = "2 identical calls wait: a yes runs each of them once.", 1, c.state
+			k.Warnings, k.Upto, k.State = []string{"2 identical calls wait: a yes runs each of them once."}, 1, c.state
 			err := ch.Update(t.Context(), ref, k)
 			if c.seen != (err == nil) || !c.seen && (!errors.Is(err, terminal.ErrNobody) || !errors.Is(err, approver.ErrFinal)) {
 				t.Errorf("the edit: %v", err)
@@ -43,7 +44,8 @@ func TestAnEditThatNobodySees(t *testing.T) {
 			if c.state != approver.Pending {
 				return
 			}
-			if e := watch(t, ch, ann).next(t); e.Card.Upto != 1 || e.Card.Notice != k.Notice { // whoever comes sees it as it is
+			// Whoever comes sees it as it is.
+			if e := watch(t, ch, ann).next(t); e.Card.Upto != 1 || !slices.Equal(e.Card.Warnings, k.Warnings) {
 				t.Errorf("%+v", e.Card)
 			}
 		})

@@ -24,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -46,6 +47,7 @@ const (
 	// 14 MiB. An event larger than the socket's reader accepts would disconnect every watcher.
 	maxCommand = 1 << 20
 	maxText    = 128 << 10
+	maxLines   = 16 // of a list of sentences, which share maxText
 )
 
 // Errors of Watch and Post.
@@ -204,26 +206,55 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, content approver
 // set stores what to show, cut to what fits into an event. A card that was partial once stays
 // so, because people have read only part of it.
 func (k *card) set(content approver.Card) {
-	var hidden int
-	content.Command, hidden = display.Cut(content.Command, maxCommand)
-	k.partial = k.partial || hidden > 0
-	if hidden > 0 {
-		notice := fmt.Sprintf("%d bytes of the command are not shown here: a line in its midst marks the place.", hidden)
-		if content.Notice != "" {
-			notice += " " + content.Notice
-		}
-		content.Notice = notice
+	cut := func(text string, limit int) string {
+		shown, hidden := display.Cut(text, limit)
+		k.partial = k.partial || hidden > 0
+		return shown
 	}
 	k.partial = k.partial || folded(content)
-	for _, text := range []*string{
-		&content.Push, &content.Why, &content.Rule, &content.Claimed, &content.Agent, &content.Session,
-		&content.Dir, &content.Host, &content.Environment, &content.Notice, &content.Result,
-	} {
-		*text, hidden = display.Cut(*text, maxText)
-		k.partial = k.partial || hidden > 0
+	all := func(texts []string) []string {
+		k.partial = k.partial || len(texts) > maxLines
+		texts = slices.Clone(texts[:min(len(texts), maxLines)])
+		for i := range texts {
+			texts[i] = cut(texts[i], maxText/maxLines)
+		}
+		return texts
+	}
+	content.Why, content.Warnings = all(content.Why), all(content.Warnings)
+	var whole bool
+	if content.Body, whole = cutBlocks(content.Body, maxCommand); !whole {
+		k.partial = true
+		content.Warnings = append([]string{content.Texts.Text(
+			"Not all of the call is shown here: a line in its midst marks the place.")}, content.Warnings...)
+	}
+	content.Details, _ = cutBlocks(content.Details, maxText)
+	for _, text := range []*string{&content.Push, &content.Claimed, &content.Context, &content.Part, &content.Result} {
+		*text = cut(*text, maxText)
 	}
 	content.OneTap = content.OneTap && !k.partial
 	k.card = content
+}
+
+// blockSize is more than what an event needs for a block, besides its texts.
+const blockSize = 64
+
+// cutBlocks returns the blocks that fit into limit bytes, the last of them cut, and whether that is all.
+func cutBlocks(blocks []display.Block, limit int) (fit []display.Block, whole bool) {
+	for _, b := range blocks {
+		limit -= blockSize
+		if limit <= 0 {
+			return fit, false
+		}
+		var hidden, more int
+		b.Label, hidden = display.Cut(b.Label, limit/2)
+		limit -= len(b.Label)
+		b.Text, more = display.Cut(b.Text, limit)
+		limit -= len(b.Text)
+		if fit = append(fit, b); hidden+more > 0 {
+			return fit, false
+		}
+	}
+	return fit, true
 }
 
 // Shows reports whether the message is shown to whoever watches now or connects

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/channels/channeltest"
 	"approver.example/channels/terminal"
 	"approver.example/display"
 	"approver.example/tokens"
@@ -155,7 +156,7 @@ func card(t *testing.T, id string, sev approver.Severity) approver.Card {
 	now := time.Now()
 	return approver.Card{
 		Request: id, State: approver.Pending, Severity: sev, OneTap: sev == approver.High,
-		Push: display.PushLine(sev.String(), "make "+id), Command: "make " + id, Agent: "claude",
+		Push: display.PushLine(sev.String(), "Build "+id, ""), Body: channeltest.Command("make " + id), Context: "claude",
 		Code: code(t), Created: now, Due: now.Add(2 * time.Minute),
 	}
 }

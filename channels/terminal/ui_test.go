@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/channels/channeltest"
 	"approver.example/channels/terminal"
 	"approver.example/tokens"
 )
@@ -26,11 +27,11 @@ func TestUISession(t *testing.T) {
 
 	a, b, d := shown(t, "a", approver.High), shown(t, "b", approver.Catastrophic), shown(t, "d", approver.High)
 	c.show(a)
-	c.sees("🟠 HIGH · make a\n┌─ 1 ─")
+	c.sees("🟠 HIGH · Build a\n┌─ 1 ─")
 	c.sees("Expires  12:02:00 UTC (in 2 min)\nCode     CONFIRM-7KQ4MX\nRequest  req-a\n" +
 		"Answer: y 1 approves · n 1 denies\n")
 	c.show(b)
-	c.sees("🔴 CATASTROPHIC · make b\n┌─ 2 ─")
+	c.sees("🔴 CATASTROPHIC · Build b\n┌─ 2 ─")
 	c.sees("2 CODE approves, with the code above")
 	c.show(d)
 	c.sees("┌─ 3 ─")
@@ -59,7 +60,7 @@ func TestUISession(t *testing.T) {
 	c.types("show 2")
 	c.sees("Card 2 is closed: ⌛ Expired · blocked")
 	c.types("list")
-	c.sees("3  🟠 HIGH · make d  until 12:02:00 UTC (in 2 min)\n")
+	c.sees("3  🟠 HIGH · Build d  until 12:02:00 UTC (in 2 min)\n")
 	c.types("y 4")
 	c.sees("There is no card 4.")
 	c.types("what?")
@@ -85,7 +86,7 @@ func TestUIUpdates(t *testing.T) {
 	c.sees("┌─ 1 ─")
 
 	older := a
-	older.Rev, older.Card.Command = 4, "something else"
+	older.Rev, older.Card.Body = 4, channeltest.Command("something else")
 	c.show(older)
 	progress := a
 	progress.Type, progress.Rev, progress.Card.State, progress.Offer = terminal.EventUpdate, 6, approver.Approved,
@@ -130,7 +131,7 @@ func TestUIReconnects(t *testing.T) {
 	c.sees("Card 1 is no longer pending here.")
 	c.show(b)
 	c.show(shown(t, "c", approver.High))
-	c.sees("🟠 HIGH · make c\n┌─ 3 ─")
+	c.sees("🟠 HIGH · Build c\n┌─ 3 ─")
 	c.types("y 2")
 	c.wantAnswer(1, terminal.Answer{Request: "req-b", Message: "b", Approve: true})
 	if n := strings.Count(c.screen(), "┌─ 2 ─"); n != 1 {
@@ -230,7 +231,7 @@ func TestUILongLine(t *testing.T) {
 	for _, n := range []int{4092, 4093, 4096, 4097, 4098, 8192, 20_000} {
 		c.types(strings.Repeat("x", n) + "\r" + "y 1")
 		c.types("list")
-		c.sees("1  🟠 HIGH · make a")
+		c.sees("1  🟠 HIGH · Build a")
 	}
 	if got := c.answered(); len(got) != 0 {
 		t.Errorf("the tail of a long line became the answer %+v", got)
@@ -277,7 +278,7 @@ func TestUIColor(t *testing.T) {
 	c := sit(t, func(u *terminal.UI) { u.Color, u.Width = true, func() int { return 40 } })
 	c.show(shown(t, "a", approver.High))
 	c.sees("\a")
-	c.sees("\x1b[1;33m🟠 HIGH · make a\x1b[0m")
+	c.sees("\x1b[1;33m🟠 HIGH · Build a\x1b[0m")
 }
 
 // The two halves of the package together: what the channel streams is what the

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -74,7 +75,7 @@ var kindNames = map[approver.OutcomeKind]string{
 	approver.OutcomeRefused: "refused", approver.OutcomeApproved: "approved", approver.OutcomeDenied: "denied",
 	approver.OutcomeTooLate: "too_late", approver.OutcomeExpired: "expired", approver.OutcomeUnknown: "unknown",
 	approver.OutcomeUsed: "used", approver.OutcomeLocked: "locked", approver.OutcomeNeedCode: "need_code",
-	approver.OutcomeRecorded: "recorded",
+	approver.OutcomeRecorded: "recorded", approver.OutcomeShown: "shown",
 }
 
 func kindName(k approver.OutcomeKind) string {
@@ -100,16 +101,14 @@ type wireCard struct {
 	Severity approver.Severity `json:"severity"`
 	OneTap   bool              `json:"one_tap,omitempty"`
 	Push     string            `json:"push"`
-	Command  string            `json:"command"`
-	Why      string            `json:"why,omitempty"`
-	Rule     string            `json:"rule,omitempty"`
+	Language string            `json:"language,omitempty"`
+	Body     []display.Block   `json:"body,omitempty"`
+	Part     string            `json:"part,omitempty"`
+	Why      []string          `json:"why,omitempty"`
 	Claimed  string            `json:"claimed,omitempty"`
-	Agent    string            `json:"agent,omitempty"`
-	Session  string            `json:"session,omitempty"`
-	Dir      string            `json:"dir,omitempty"`
-	Host     string            `json:"host,omitempty"`
-	Env      string            `json:"environment,omitempty"`
-	Notice   string            `json:"notice,omitempty"`
+	Context  string            `json:"context,omitempty"`
+	Warnings []string          `json:"warnings,omitempty"`
+	Details  []display.Block   `json:"details,omitempty"`
 	Choices  []approver.Choice `json:"choices,omitempty"`
 	Upto     int               `json:"upto,omitempty"`
 	Code     string            `json:"code,omitempty"`
@@ -124,11 +123,10 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if e.Type != EventGone && e.Type != EventHello {
 		k := e.Card
 		w.Card = &wireCard{
-			Request: k.Request, State: k.State, Severity: k.Severity, OneTap: k.OneTap, Push: k.Push, Command: k.Command,
-			Why: k.Why, Rule: k.Rule, Claimed: k.Claimed, Agent: k.Agent, Session: k.Session, Dir: k.Dir, Host: k.Host,
-			Env:    k.Environment,
-			Notice: k.Notice, Choices: k.Choices, Upto: k.Upto, Code: k.Code.Reveal(), Created: k.Created, Due: k.Due,
-			Result: k.Result,
+			Request: k.Request, State: k.State, Severity: k.Severity, OneTap: k.OneTap, Push: k.Push,
+			Language: k.Texts.Language(), Body: k.Body, Part: k.Part, Why: k.Why, Claimed: k.Claimed, Context: k.Context,
+			Warnings: k.Warnings, Details: k.Details, Choices: k.Choices, Upto: k.Upto, Code: k.Code.Reveal(),
+			Created: k.Created, Due: k.Due, Result: k.Result,
 		}
 	}
 	return json.Marshal(w)
@@ -155,11 +153,11 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 		return fmt.Errorf("event %q has no card", w.Type)
 	}
 	k := w.Card
+	texts, _ := display.In(k.Language) // English, if the command does not know the language
 	e.Card = approver.Card{
-		Request: k.Request, State: k.State, Severity: k.Severity, OneTap: k.OneTap, Push: k.Push, Command: k.Command,
-		Why: k.Why, Rule: k.Rule, Claimed: k.Claimed, Agent: k.Agent, Session: k.Session, Dir: k.Dir, Host: k.Host,
-		Environment: k.Env,
-		Notice:      k.Notice, Choices: k.Choices, Upto: k.Upto, Created: k.Created, Due: k.Due, Result: k.Result,
+		Request: k.Request, State: k.State, Severity: k.Severity, OneTap: k.OneTap, Push: k.Push, Texts: texts,
+		Body: k.Body, Part: k.Part, Why: k.Why, Claimed: k.Claimed, Context: k.Context, Warnings: k.Warnings,
+		Details: k.Details, Choices: k.Choices, Upto: k.Upto, Created: k.Created, Due: k.Due, Result: k.Result,
 	}
 	if k.Code != "" {
 		code, err := tokens.Parse(k.Code)

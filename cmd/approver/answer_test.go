@@ -54,7 +54,8 @@ func TestApproveByIDRunsWhatItShowed(t *testing.T) {
 			}
 			var text strings.Builder
 			adminclient.PrintRequest(&text, 0, shown)
-			if err != nil || !strings.Contains(text.String(), "notice: 3 identical calls wait: a yes runs each of them once.") {
+			if err != nil || !strings.Contains(text.String(),
+				"\nWarning: 3 identical calls wait: a yes runs each of them once.") {
 				t.Fatalf("%v: %s", err, text.String())
 			}
 			answer := terminal.Answer{Request: open[0].ID, Approve: true}

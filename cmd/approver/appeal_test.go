@@ -41,7 +41,8 @@ func TestAppealEndToEnd(t *testing.T) {
 	var code string
 	o.eventually("the card comes", func() bool {
 		for _, c := range o.chat.Cards("10042") {
-			if !strings.Contains(c.Text, "APPEAL: a rule denies this call") || !strings.Contains(c.Text, "staging only") {
+			if !strings.Contains(c.Text, "A rule denies this call, and the agent appeals") ||
+				!strings.Contains(c.Text, "staging only") {
 				t.Errorf("the card says\n%s", c.Text)
 			}
 			code = confirmCode.FindString(c.Text)

@@ -199,7 +199,7 @@ func (o *operator) lift(script string) {
 	var code string
 	o.eventually("there is a card with a code", func() bool {
 		for _, c := range o.chat.Cards("10042") {
-			if strings.Contains(c.Text, "lifts the freeze") && len(c.Buttons) > 0 {
+			if strings.Contains(c.Text, "Lift the freeze") && len(c.Buttons) > 0 {
 				code = confirmCode.FindString(c.Text)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -213,7 +214,8 @@ func (m pairMachine) unchanged() {
 
 // The story: a stranger tries a code of their own, then Ada sends the right one.
 // The operator says yes, and Ada is the first approver whom a chat reaches; had
-// they said anything else, nobody was.
+// they said anything else, nobody was. The bot greets her, shows a card to try, and her
+// tap is answered there and here; whoever else taps gets nowhere.
 func TestPairAlone(t *testing.T) {
 	t.Parallel() // it waits most of the time
 	for _, app := range chatApps(t) {
@@ -223,11 +225,17 @@ func TestPairAlone(t *testing.T) {
 				out, ok := m.pair(answer+"\n", func(code string) {
 					app.fake.Type(app.eve, app.room, "/pair CONFIRM-AAAAAAAAAAAA")
 					app.fake.Type(app.ada, app.room, "/pair "+code)
+					for _, card := range app.fake.Cards(app.room) {
+						if slices.Contains(card.Buttons, fake.ApproveButton) {
+							_ = app.fake.Tap(app.eve, app.room, card.Message, fake.ApproveButton)
+							_ = app.fake.Tap(app.ada, app.room, card.Message, fake.ApproveButton)
+						}
+					}
 				}, append([]string{app.name, "--config", m.config, "--person", "ada"}, app.flags...)...)
 				if !strings.Contains(out, "user id "+app.ada+", in "+app.room) {
 					t.Errorf("it says\n%s", out)
 				}
-				if app.name == "telegram" && !regexp.MustCompile(`(?m)^the bot is @(\w+): https://t.me/\w+$`).MatchString(out) {
+				if app.name == "telegram" && !regexp.MustCompile(`(?m)^The bot is @\w+\.$`).MatchString(out) {
 					t.Errorf("it does not say where the bot is:\n%s", out)
 				}
 				if answer != "yes" {
@@ -236,6 +244,7 @@ func TestPairAlone(t *testing.T) {
 					}
 					return
 				}
+				app.greeted(t, out)
 				cfg, err := configs.Load(m.config)
 				text, _ := os.ReadFile(m.config)
 				if err != nil || app.people(cfg) != app.ada+"=ada " || app.places(cfg) != app.room {
@@ -248,6 +257,31 @@ func TestPairAlone(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// greeted asserts that the conversation has the greeting and a test card that was answered, and
+// that pair says so.
+func (a chatApp) greeted(t *testing.T, out string) {
+	t.Helper()
+	var all strings.Builder
+	for _, card := range a.fake.Cards(a.room) {
+		all.WriteString(card.Text + "\n")
+		if strings.Contains(card.Text, "This is a test") && len(card.Buttons) > 0 {
+			t.Errorf("the test card has buttons: %v", card.Labels)
+		}
+	}
+	for _, want := range []string{"You are paired", "approver will ask you here", "Silence is a no",
+		"This is a test: nothing runs", "It works: you said yes in "} {
+		if !strings.Contains(all.String(), want) {
+			t.Errorf("the conversation lacks %q:\n%s", want, all.String())
+		}
+	}
+	if told := strings.Join(a.fake.Told(a.ada), "\n"); !strings.Contains(told, "It works: you said yes in ") {
+		t.Errorf("Ada is told %q", told)
+	}
+	if !regexp.MustCompile(`(?m)^the answer came after \d+\.\d s: you said yes\. It works$`).MatchString(out) {
+		t.Errorf("it says\n%s", out)
 	}
 }
 

@@ -27,8 +27,8 @@ func (c pendingCmd) Run(ctx context.Context) error {
 		term.Print(0, "nothing waits for people\n")
 	}
 	for _, r := range doc.Requests {
-		term.Say(fmt.Sprintf("%s  %s\n    %s · asked %s ago · %s", r.ID, r.Push, whose(r), briefly(doc.Now.Sub(r.Created)),
-			left(r.Due, doc.Now)))
+		term.Say(fmt.Sprintf("%s  %s\n    %s\n    %s · asked %s ago · %s", r.ID, r.Push, display.OneLineAgain(r.Call),
+			whose(r), briefly(doc.Now.Sub(r.Created)), left(r.Due, doc.Now)))
 	}
 	return missing(doc.Trouble)
 }

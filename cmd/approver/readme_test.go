@@ -44,7 +44,7 @@ func TestReadmeSession(t *testing.T) {
 	}
 	_, session, _ := strings.Cut(string(readme), "```\n$ go run ./cmd/approver demo\n")
 	session, _, ok := strings.Cut(session, "```\n")
-	if !ok || !strings.Contains(session, "/approve CONFIRM-") {
+	if !ok || !strings.Contains(session, "CONFIRM-") {
 		t.Fatal("README shows no session of the demo with a code")
 	}
 	program := filepath.Join(t.TempDir(), "approver")

@@ -76,14 +76,16 @@ type OwnerAnswer struct {
 
 // The operations of the command pair.
 const (
-	OpPair  = "pair"         // wait for a code on a channel
-	OpAdmit = "add_approver" // let people allow one more approver
+	OpPair   = "pair"         // wait for a code on a channel
+	OpPassed = "pair_passed"  // what was sent there that was not the code
+	OpAdmit  = "add_approver" // let people allow one more approver
 )
 
-// A PairRequest is the body of OpPair, whose answer is an approver.Paired.
+// A PairRequest is the body of OpPair, whose answer is an approver.Paired, and without a code of
+// OpPassed, whose answer is an approver.Passed.
 type PairRequest struct {
 	Channel string `json:"channel"`
-	Code    string `json:"code"`
+	Code    string `json:"code,omitempty"`
 }
 
 // An AdmitRequest is the body of OpAdmit.

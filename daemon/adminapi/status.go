@@ -16,6 +16,7 @@ import (
 	"approver.example/agents/facts"
 	"approver.example/audit"
 	"approver.example/broadcaster"
+	"approver.example/display"
 	"approver.example/shieldcore/quota"
 )
 
@@ -104,28 +105,20 @@ type OpenRequest struct {
 	Session  string            `json:"session,omitempty"`
 	Dir      string            `json:"dir,omitempty"`
 	Push     string            `json:"push"`
+	// Call is the beginning of the call on one line.
+	Call string `json:"call,omitempty"`
 }
 
 // A Shown is the answer of OpShow: the whole card, without a code.
 type Shown struct {
 	State    approver.State    `json:"state"`
 	Severity approver.Severity `json:"severity"`
-	Command  string            `json:"command"`
-	Why      string            `json:"why,omitempty"`
-	Rule     string            `json:"rule,omitempty"`
-	Claimed  string            `json:"claimed,omitempty"`
-	Agent    string            `json:"agent,omitempty"`
-	Session  string            `json:"session,omitempty"`
-	Dir      string            `json:"dir,omitempty"`
-	Host     string            `json:"host,omitempty"`
-	Env      string            `json:"environment,omitempty"`
-	Notice   string            `json:"notice,omitempty"`
-	Choices  []string          `json:"choices,omitempty"` // of an agent's own question, each with its number
-	Until    string            `json:"until,omitempty"`
-	Result   string            `json:"result,omitempty"`
+	// Headline says what would happen, and Blocks are all that is known of it.
+	Headline string          `json:"headline"`
+	Blocks   []display.Block `json:"blocks"`
 	// NotTaken is why this terminal takes no approval of the request, and what helps.
 	NotTaken string `json:"not_taken,omitempty"`
-	Upto     int    `json:"upto,omitempty"` // to repeat in the answer: the last identical call that Notice counts
+	Upto     int    `json:"upto,omitempty"` // to repeat in the answer: the last identical call that a warning counts
 }
 
 // An Observe is the status of observe mode.

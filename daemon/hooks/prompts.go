@@ -8,6 +8,7 @@ import (
 	"approver.example"
 	"approver.example/agents"
 	"approver.example/configs"
+	"approver.example/display"
 	"approver.example/httpapi"
 	"approver.example/httpapi/peercred"
 )
@@ -52,6 +53,7 @@ func (PromptStage) JudgeAfter(
 		Category: "prompt", Confidence: 1, Ruled: true, Prompt: true, Choices: choices,
 		Reason: "the agent's own permissions do not cover this call, so a person has to decide",
 		Detail: call.Agent + " asks its user: its own permissions do not cover this call. No rule of approver asks about it",
+		Says:   display.Summary{Why: display.Sentence("the agent's own permissions do not cover it")},
 	}, nil
 }
 

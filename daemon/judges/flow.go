@@ -10,7 +10,8 @@ import (
 // compared with the default.
 func flowSpec() spec[*flow.Policy] {
 	return spec[*flow.Policy]{
-		noun: "information flow", tool: "change_flow", rule: "flow_loosened", compare: configs.CompareFlow,
+		noun: "information flow", title: "Loosen the information flow",
+		tool: "change_flow", rule: "flow_loosened", compare: configs.CompareFlow,
 		keep: func(p *flow.Policy) (stored, error) { return stored{p.Version(), "reflex.flow", p.Text()}, nil },
 		load: func(k stored) (*flow.Policy, error) {
 			c, err := flow.ParseText(k.Text)

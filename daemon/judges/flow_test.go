@@ -104,6 +104,10 @@ func TestLooserFlowWaitsForPeople(t *testing.T) {
 				"matrix.data.confidential.external is allow instead of escalate") {
 		t.Errorf("people see %s: %+v", saw.call.Args, saw.why)
 	}
+	if s := saw.why.Says; s.Title.Plain() != "Loosen the information flow" || s.Why.IsZero() || len(s.Does) != 3 ||
+		s.Does[0].Plain() != "the mode is audit instead of enforce" {
+		t.Errorf("people read %+v", s)
+	}
 	if sends(live) != approver.Deny {
 		t.Error("a no loosened it")
 	}

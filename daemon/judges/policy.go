@@ -11,7 +11,8 @@ import (
 // policySpec describes the policy.
 func policySpec() spec[*shieldcore.Policy] {
 	return spec[*shieldcore.Policy]{
-		noun: "policy", tool: "change_policy", rule: "policy_loosened", compare: shieldcore.Compare,
+		noun: "policy", title: "Loosen the policy",
+		tool: "change_policy", rule: "policy_loosened", compare: shieldcore.Compare,
 		keep: func(p *shieldcore.Policy) (stored, error) {
 			name, text := p.Source()
 			return stored{p.Version(), name, text}, nil

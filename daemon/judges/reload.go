@@ -14,6 +14,7 @@ import (
 
 	"approver.example"
 	"approver.example/daemon/adminapi"
+	"approver.example/display"
 	"approver.example/internal/strictyaml"
 	"approver.example/shieldcore"
 )
@@ -172,12 +173,21 @@ func (r *reloader[V]) proposal(next V, change shieldcore.Change) (approver.ToolC
 	// One text for each line of the diff, so that a card shows it line by line.
 	shown := map[string]any{"file": r.name, "version": next.Version(),
 		"diff": strings.Split(strings.TrimSuffix(change.Diff, "\n"), "\n")}
-	return OwnQuestion(r.spec.tool, r.spec.rule, shown, "loosens the "+r.spec.noun+": "+strings.Join(change.Why, "; "))
+	says := display.Summary{Title: display.Phrase{Text: r.spec.title},
+		Why: display.Sentence("calls that are stopped or asked about now would run without a question")}
+	for _, why := range change.Why {
+		says.Does = append(says.Does, display.Phrase{Text: "%s", Args: []string{display.OneLine(why)}})
+	}
+	effect := "loosens the " + r.spec.noun + ": " + strings.Join(change.Why, "; ")
+	return OwnQuestion(r.spec.tool, r.spec.rule, shown, effect, says)
 }
 
 // OwnQuestion returns a loosening of what is in force as a call that people can decide, with
-// severity CATASTROPHIC. effect is what approver knows about it.
-func OwnQuestion(tool, rule string, shown map[string]any, effect string) (approver.ToolCall, approver.Verdict, error) {
+// severity CATASTROPHIC. effect is what approver knows about it, and says the same in words for
+// people.
+func OwnQuestion(
+	tool, rule string, shown map[string]any, effect string, says display.Summary,
+) (approver.ToolCall, approver.Verdict, error) {
 	id := make([]byte, 16)
 	if _, err := rand.Read(id); err != nil {
 		return approver.ToolCall{}, approver.Verdict{}, err
@@ -192,7 +202,7 @@ func OwnQuestion(tool, rule string, shown map[string]any, effect string) (approv
 		Args: bytes.TrimSpace(args.Bytes()), At: time.Now()}
 	why := approver.Verdict{
 		Decision: approver.Ask, By: "policy", Rule: rule, Category: "policy", Severity: approver.Catastrophic,
-		Reason: effect, Detail: effect, Confidence: 1,
+		Reason: effect, Detail: effect, Confidence: 1, Says: says,
 	}
 	return call, why, nil
 }

@@ -18,7 +18,8 @@ import (
 // files are compared with the built-in rules alone.
 func rulesSpec() spec[*configs.Library] {
 	return spec[*configs.Library]{
-		noun: "rule set", tool: "change_rules", rule: "rules_loosened", compare: configs.CompareLibraries,
+		noun: "rule set", title: "Loosen the rule set",
+		tool: "change_rules", rule: "rules_loosened", compare: configs.CompareLibraries,
 		keep: func(lib *configs.Library) (stored, error) {
 			text, err := json.Marshal(lib.Source())
 			return stored{lib.Version(), "rules", text}, err

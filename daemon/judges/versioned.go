@@ -66,6 +66,7 @@ func (a *active[V]) Version() string {
 // versions are compared.
 type spec[V versioned] struct {
 	noun    string                  // such as policy
+	title   string                  // of the question whether it may be looser
 	tool    string                  // the tool in the question to people, such as change_policy
 	rule    string                  // the rule in that question
 	keep    func(V) (stored, error) // for the store

@@ -9,10 +9,12 @@ type Platform struct {
 	UsualAPI string
 	// Receiver is the recipient of a pairing code, such as "Telegram bot".
 	Receiver string
-	// How tells the person what to do with the code. It has a %s for the code.
-	How string
-	// Link is the address of a bot up to the bot's name; empty if bots have no address.
-	Link string
+	// Token tells in one or two lines how to get a bot and its token.
+	Token string
+	// Heading is the comment over a section that pairing adds to the configuration.
+	Heading string
+	// Help is what a person sends to the bot to read what it can do; empty if there is nothing.
+	Help string
 	// Example is the part of an example of approver pair after the channel's name.
 	Example string
 	// Places is the setting that lists the conversations. Mapped says that its entries

@@ -200,6 +200,7 @@ func (e *Evaluator) verdict(c claim, seen bool) approver.Verdict {
 	default:
 		v.Decision, v.Severity, v.Rule = approver.Pass, approver.High, RuleAllow
 	}
+	v.Says.Why = display.Sentence(v.Reason)
 	part := ""
 	if !seen {
 		part = ", of which it saw only a part"
@@ -222,6 +223,7 @@ func failed(err error) approver.Verdict {
 		Reason: "an independent security evaluation gave no valid answer, so the call was blocked",
 		Detail: fmt.Sprintf("tier %d: %v", Tier, err),
 	}
+	v.Says.Why = display.Sentence(v.Reason)
 	v.Chain = []approver.Finding{{By: By + ".model", Tier: Tier, Decision: v.Decision, Severity: v.Severity,
 		Note: v.Detail + "; prompt sha256 " + PromptHash()}}
 	if errors.Is(err, errCanary) {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/internal/match"
 	"approver.example/internal/timing"
 )
@@ -319,6 +320,7 @@ func (e *Engine) verdict(id int, where Fields) approver.Verdict {
 		Reason:   r.Reason + "; " + r.Cure,
 		Detail:   fmt.Sprintf("%s: %s (in the call's %s)", r.ID, r.Name, where),
 		Category: r.Category, Severity: r.Severity(), Confidence: r.Level.Confidence(), MinTier: r.MinTier(),
+		Says: display.Summary{Why: display.Sentence(r.Reason)},
 	}
 	return v
 }
@@ -391,7 +393,7 @@ func (s *scratch) note(id int, field Fields) {
 
 func asked(rule, reason, detail string) approver.Verdict {
 	return approver.Verdict{Decision: approver.Ask, By: By, Tier: approver.TierScreen, Rule: rule, Reason: reason,
-		Detail: detail, MinTier: approver.TierEvaluation}
+		Detail: detail, MinTier: approver.TierEvaluation, Says: display.Summary{Why: display.Sentence(reason)}}
 }
 
 // shellOf returns Windows for tools that are a Windows shell, and else Any.

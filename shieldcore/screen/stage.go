@@ -187,6 +187,7 @@ func finding(rule string, score float64, reason, detail string) approver.Verdict
 		Decision: approver.Ask, Severity: approver.High, By: By, Tier: approver.TierScreen, Rule: rule, Category: "injection",
 		Confidence: score,
 		MinTier:    approver.TierEvaluation, Reason: reason, Detail: detail,
+		Says: display.Summary{Why: display.Sentence(reason)},
 	}
 }
 

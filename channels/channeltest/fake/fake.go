@@ -50,6 +50,11 @@ const (
 	DenyButton
 	CodeButton    // opens the code dialog, where the platform has one
 	DetailsButton // shows the whole command
+	QuarterButton // approves for a quarter of an hour
+	SessionButton // approves for the session
+	WhyButton     // asks for the reason of a no
+	TimeButton    // asks for more time
+	DisownButton  // says that nobody asked for this
 
 	firstChoice Button = 100
 )

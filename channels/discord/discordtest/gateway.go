@@ -28,6 +28,7 @@ const (
 
 // Intents.
 const (
+	intentGuilds         = 1 << 0
 	intentGuildMessages  = 1 << 9
 	intentDirectMessages = 1 << 12
 	intentMessageContent = 1 << 15
@@ -257,11 +258,14 @@ func (s *Server) identify(g *session, raw json.RawMessage) bool {
 	default:
 		s.mu.Lock()
 		g.intents, g.id = in.Intents, "session-"+s.id()
-		bot := s.users[s.bot]
+		bot, guilds := s.users[s.bot], []any{map[string]any{"id": s.guild, "unavailable": true}}
+		if s.Uninvited {
+			guilds = []any{}
+		}
 		s.mu.Unlock()
 		g.write(opDispatch, "READY", map[string]any{
 			"v": 10, "user": bot, "session_id": g.id, "resume_gateway_url": "ws://" + s.Addr + "/gateway",
-			"guilds":      []any{map[string]any{"id": s.guild, "unavailable": true}},
+			"guilds":      guilds,
 			"application": map[string]any{"id": s.app, "flags": 0},
 			"shard":       []int{0, 1},
 		})

@@ -1,7 +1,6 @@
 package discordtest
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -23,12 +22,6 @@ type interaction struct {
 	modal    *modal
 	original *whisper // the ephemeral response
 	public   string   // the id of a response that all see
-}
-
-type modal struct {
-	CustomID   string      `json:"custom_id"`
-	Title      string      `json:"title"`
-	Components []component `json:"components"`
 }
 
 // InteractionToken is what the token of every interaction starts with.
@@ -146,32 +139,6 @@ func (s *Server) callback(r *http.Request) (any, error) {
 	}
 	i.acked, i.deferred = true, in.Type
 	return nil, nil
-}
-
-// checkModal keeps the limits of a dialog, which the person opens.
-func checkModal(i *interaction, raw json.RawMessage) (*modal, error) {
-	var m modal
-	if json.Unmarshal(raw, &m) != nil || i.kind == kindDialog || len(m.Components) < 1 || len(m.Components) > 5 {
-		return nil, invalid("data", "BASE_TYPE_REQUIRED", "This field is required")
-	}
-	if err := cmp.Or(length("data.title", m.Title, 1, 45), length("data.custom_id", m.CustomID, 1, 100)); err != nil {
-		return nil, err
-	}
-	for _, row := range m.Components {
-		if row.Type != 1 || len(row.Components) != 1 || row.Components[0].Type != 4 {
-			return nil, invalid("data.components", "UNION_TYPE_CHOICES", "Value of field \"type\" must be one of (4,).")
-		}
-		in := row.Components[0]
-		if err := cmp.Or(length("label", in.Label, 1, 45), length("placeholder", in.Placeholder, 0, 100),
-			length("custom_id", in.CustomID, 1, 100)); err != nil {
-			return nil, err
-		}
-		if in.Style < 1 || in.Style > 2 || in.MinLength < 0 || in.MinLength > 4000 || in.MaxLength < 0 ||
-			in.MaxLength > 4000 {
-			return nil, invalid("style", "BASE_TYPE_CHOICES", "Value must be one of {1, 2}.")
-		}
-	}
-	return &m, nil
 }
 
 // show makes a response visible: to the person alone, or to all. The caller

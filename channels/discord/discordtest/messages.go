@@ -66,7 +66,9 @@ type component struct {
 	Placeholder string      `json:"placeholder,omitempty"`
 	MinLength   int         `json:"min_length,omitempty"`
 	MaxLength   int         `json:"max_length,omitempty"`
+	Required    *bool       `json:"required,omitempty"`
 	Value       string      `json:"value,omitempty"`
+	Content     string      `json:"content,omitempty"`
 	Components  []component `json:"components,omitempty"`
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"approver.example/channels/channeltest/fake"
 )
@@ -20,14 +21,21 @@ var labels = []struct {
 	button fake.Button
 }{
 	{"approve", fake.ApproveButton},
+	{"15 min", fake.QuarterButton},
+	{"session", fake.SessionButton},
+	{"deny, say why", fake.WhyButton},
 	{"deny", fake.DenyButton},
+	{"not mine", fake.DisownButton},
+	{"+10 min", fake.TimeButton},
 	{"enter code", fake.CodeButton},
 	{"details", fake.DetailsButton},
 }
 
 func buttonOf(label string) fake.Button {
+	icon := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' }
+	words := strings.TrimLeftFunc(label, icon)
 	for _, l := range labels {
-		if strings.HasPrefix(strings.ToLower(label), l.start) {
+		if strings.HasPrefix(strings.ToLower(words), l.start) {
 			return l.button
 		}
 	}
@@ -64,6 +72,8 @@ func (s *Server) Cards(conversation string) []fake.Shown {
 	}
 	return out
 }
+
+var errNoButton = errors.New("discordtest: the message has no such button")
 
 // Tap presses a button of a message as user.
 func (s *Server) Tap(user, conversation, message string, button fake.Button) error {
@@ -102,7 +112,7 @@ func (s *Server) press(user, conversation, message string, button fake.Button) (
 		}
 	}
 	s.mu.Unlock()
-	return nil, fmt.Errorf("discordtest: message %s has no such button", message)
+	return nil, fmt.Errorf("%w: message %s", errNoButton, message)
 }
 
 // Forge returns false: Discord itself checks that a pressed button is on the
@@ -117,37 +127,17 @@ func CustomID(request, action string) string {
 	return "a1:" + base64.RawURLEncoding.EncodeToString(raw) + ":" + action
 }
 
-// Type writes a message as user. A line that starts with a registered command
-// and an argument runs the command, as Discord's own client does.
+// Type writes a message as user. A line that starts with a registered command runs the command, as
+// Discord's own client does: the rest of the line is its first option.
 func (s *Server) Type(user, conversation, text string) {
 	if !s.reached() {
 		return
 	}
 	verb, rest, _ := strings.Cut(text, " ")
-	if rest = strings.TrimSpace(rest); strings.HasPrefix(verb, "/") && rest != "" &&
-		s.Command(user, conversation, verb[1:], rest) {
+	if strings.HasPrefix(verb, "/") && s.Command(user, conversation, verb[1:], strings.TrimSpace(rest)) {
 		return
 	}
 	s.say(user, conversation, text, func(*message) {})
-}
-
-// Command runs a registered command with its code as user. It returns false if
-// the command is not registered there.
-func (s *Server) Command(user, conversation, name, code string) bool {
-	s.mu.Lock()
-	c := s.channels[conversation]
-	// A direct conversation has no commands of the guild.
-	if c == nil || s.users[user] == nil || !s.commands[name] || c.GuildID == "" {
-		s.mu.Unlock()
-		return false
-	}
-	_, event := s.begin(kindCommand, user, c, nil, map[string]any{
-		"id": s.id(), "name": name, "type": 1,
-		"options": []map[string]any{{"type": 3, "name": "code", "value": code}},
-	})
-	s.mu.Unlock()
-	s.dispatch("INTERACTION_CREATE", func(*session) any { return event })
-	return true
 }
 
 // say writes a message, lets change it, and sends it to the bot.
@@ -200,6 +190,11 @@ func (s *Server) ReplyTo(user, conversation, message, text string) bool {
 	return readable && s.replyTo(user, conversation, message, text, false)
 }
 
+// ReplyUnseen is ReplyTo whether or not the bot is shown the text. It is always shown that there is a reply.
+func (s *Server) ReplyUnseen(user, conversation, message, text string) bool {
+	return s.reached() && s.replyTo(user, conversation, message, text, false)
+}
+
 // ReplyMentioning writes a message as the reply to another and mentions its
 // author, which is what Discord's client does unless it is switched off.
 func (s *Server) ReplyMentioning(user, conversation, message, text string) bool {
@@ -226,31 +221,14 @@ func (s *Server) replyTo(who, conversation, to, text string, mention bool) bool 
 // EnterCode opens the card's dialog and submits text. A card without one, and
 // a bot that opens none, leaves the command.
 func (s *Server) EnterCode(user, conversation, message, text string) error {
-	i, err := s.tap(user, conversation, message, fake.CodeButton)
+	d, err := s.Open(user, conversation, message, fake.CodeButton)
 	if err != nil {
-		if s.Command(user, conversation, "approve", text) {
+		if errors.Is(err, errNoButton) && s.Command(user, conversation, "approve", text) {
 			return nil
 		}
 		return err
 	}
-	var opened *modal
-	if !s.Await(&s.mu, s.AckWithin, func() bool { opened = i.modal; return i.acked }) || opened == nil {
-		return errors.New("discordtest: no dialog opened")
-	}
-	field := opened.Components[0].Components[0]
-	if n := len([]rune(text)); n < field.MinLength || field.MaxLength > 0 && n > field.MaxLength {
-		return fmt.Errorf("discordtest: the dialog takes %d to %d characters", field.MinLength, field.MaxLength)
-	}
-	s.mu.Lock()
-	_, event := s.begin(kindDialog, user, s.channels[conversation], s.messages[message], map[string]any{
-		"custom_id": opened.CustomID,
-		"components": []component{{Type: 1, Components: []component{
-			{Type: 4, CustomID: field.CustomID, Value: text},
-		}}},
-	})
-	s.mu.Unlock()
-	s.dispatch("INTERACTION_CREATE", func(*session) any { return event })
-	return nil
+	return d.Submit(text)
 }
 
 // SendPress sends the event of a pressed button with data of the test's choice,

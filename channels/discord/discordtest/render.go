@@ -54,7 +54,7 @@ var markup = []struct {
 	{regexp.MustCompile(`^\[([^\]\n]+)\]\((?:https?://[^)\s]+)\)`), nil},
 	{regexp.MustCompile(`^@(everyone|here)`), func(m []string, _ *Server) string { return "(ping)" + m[1] }},
 	{regexp.MustCompile(`(?s)^\|\|(.+?)\|\|`), func([]string, *Server) string { return "(spoiler)" }},
-	{regexp.MustCompile(`(?s)^\*\*(.+?)\*\*`), nil},
+	{regexp.MustCompile(`(?s)^\*\*((?:\\.|[^\\])+?)\*\*`), nil},
 	{regexp.MustCompile(`(?s)^__(.+?)__`), nil},
 	{regexp.MustCompile(`(?s)^~~(.+?)~~`), nil},
 	{regexp.MustCompile(`^\*([^\s*][^*\n]*?)\*`), nil},

@@ -56,6 +56,7 @@ func (s *Server) handler() http.Handler {
 	}
 	api("GET gateway", s.getGateway)
 	api("GET gateway/bot", s.authorized(s.getGatewayBot))
+	api("GET applications/@me", s.authorized(s.getApplication))
 	api("GET channels/{channel}", s.authorized(s.getChannel))
 	api("GET channels/{channel}/messages/{message}", s.authorized(s.getMessage))
 	api("POST channels/{channel}/messages", s.authorized(s.postMessage))
@@ -66,7 +67,6 @@ func (s *Server) handler() http.Handler {
 	api("POST webhooks/{app}/{token}", s.followUp)
 	api("PATCH webhooks/{app}/{token}/messages/@original", s.editOriginal)
 	mux.HandleFunc("GET /gateway/", s.serveGateway)
-	mux.HandleFunc("GET /attachments/", s.serveFile)
 	mux.HandleFunc("/api/v10/", func(w http.ResponseWriter, r *http.Request) {
 		s.serve(w, r, func(*http.Request) (any, error) { return nil, errNotFound })
 	})
@@ -196,6 +196,12 @@ func (s *Server) getGatewayBot(*http.Request) (any, error) {
 	}, nil
 }
 
+func (s *Server) getApplication(*http.Request) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return map[string]any{"id": s.app, "name": "approver", "bot": s.users[s.bot]}, nil
+}
+
 func (s *Server) getChannel(r *http.Request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -204,34 +210,6 @@ func (s *Server) getChannel(r *http.Request) (any, error) {
 		return &out, nil
 	}
 	return nil, errUnknownChannel
-}
-
-func (s *Server) postCommand(r *http.Request) (any, error) {
-	var in struct {
-		Name        string `json:"name"`
-		Type        int    `json:"type"`
-		Description string `json:"description"`
-		Options     []struct {
-			Type        int    `json:"type"`
-			Name        string `json:"name"`
-			Description string `json:"description"`
-		} `json:"options"`
-	}
-	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
-		return nil, errJSON
-	}
-	if !regexp.MustCompile(`^[-_\p{L}\p{N}]{1,32}$`).MatchString(in.Name) || in.Description == "" ||
-		len(in.Description) > 100 ||
-		len(in.Options) != 1 || in.Options[0].Type != 3 || len(in.Options[0].Description) > 100 {
-		return nil, invalid("name", "BASE_TYPE_BAD_LENGTH", "Command is invalid")
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r.PathValue("app") != s.app || r.PathValue("guild") != s.guild {
-		return nil, &apiError{status: 403, Code: 50001, Message: "Missing Access"}
-	}
-	s.commands[in.Name] = true
-	return map[string]any{"id": s.id(), "name": in.Name}, nil
 }
 
 // readBody reads a message body, JSON or multipart with payload_json.
@@ -278,16 +256,4 @@ func readBody(r *http.Request, into any) (files []upload, err error) {
 type upload struct {
 	name string
 	data []byte
-}
-
-func (s *Server) serveFile(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	data, ok := s.files[r.URL.Path]
-	s.mu.Unlock()
-	if !ok {
-		http.NotFound(w, r)
-		return
-	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = w.Write(data)
 }

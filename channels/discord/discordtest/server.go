@@ -38,6 +38,8 @@ type Server struct {
 	// NoFiles makes the bot lack the permission Attach Files: a message with one is
 	// refused. LosesFiles makes Discord take such a message and drop the file.
 	NoFiles, LosesFiles bool
+	// Uninvited makes the bot a member of no server until Invite.
+	Uninvited bool
 	// Trips make calls of the REST API go wrong.
 	Trips      fake.Trips
 	*fake.Site // Log has each request; tokens of interactions are left out
@@ -55,7 +57,7 @@ type Server struct {
 	files        map[string][]byte // by path
 	nonces       map[string]string // channel and nonce to message id
 	posts        map[string][]time.Time
-	commands     map[string]bool
+	commands     map[string]*command
 	interactions map[string]*interaction // by token
 	whispers     []*whisper
 	pings        []string
@@ -88,7 +90,7 @@ func New() *Server {
 		budget: 1000,
 		users:  map[string]*user{}, channels: map[string]*channel{}, messages: map[string]*message{},
 		files:  map[string][]byte{},
-		nonces: map[string]string{}, posts: map[string][]time.Time{}, commands: map[string]bool{},
+		nonces: map[string]string{}, posts: map[string][]time.Time{}, commands: map[string]*command{},
 		interactions: map[string]*interaction{}, sessions: map[*session]bool{}, resumable: map[string]*session{},
 	}
 	s.app, s.bot, s.guild = s.id(), s.id(), s.id()
@@ -170,6 +172,19 @@ func (s *Server) AddDirect(user string) string {
 	c := &channel{ID: s.id(), Type: 1, recipient: user}
 	s.channels[c.ID] = c
 	return c.ID
+}
+
+// Invite makes the bot a member of the guild, as somebody does with its invite link.
+func (s *Server) Invite() {
+	s.mu.Lock()
+	s.Uninvited = false
+	s.mu.Unlock()
+	s.dispatch("GUILD_CREATE", func(g *session) any {
+		if g.intents&intentGuilds == 0 {
+			return nil
+		}
+		return map[string]any{"id": s.guild, "name": "Home"}
+	})
 }
 
 // Pings returns whom the bot's messages notified beyond their plain text. A

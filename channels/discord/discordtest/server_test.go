@@ -54,6 +54,18 @@ func row(buttons ...map[string]any) []any {
 	return []any{map[string]any{"type": 1, "components": buttons}}
 }
 
+// rows are rows of five buttons.
+func rows(n int) (out []any) {
+	for i := range n {
+		var five []map[string]any
+		for j := range 5 {
+			five = append(five, button(fmt.Sprintf("%d-%d", i, j), "A"))
+		}
+		out = append(out, row(five...)...)
+	}
+	return out
+}
+
 func TestMessageLimits(t *testing.T) {
 	s := New()
 	defer s.Close()
@@ -84,6 +96,8 @@ func TestMessageLimits(t *testing.T) {
 		"six buttons": {m{"content": "x",
 			"components": row(button("1", "A"), button("2", "A"), button("3", "A"), button("4", "A"), button("5", "A"),
 				button("6", "A"))}, 400, 50035},
+		"25 buttons":        {m{"content": "x", "components": rows(5)}, 200, 0},
+		"six rows":          {m{"content": "x", "components": rows(6)}, 400, 50035},
 		"button out of row": {m{"content": "x", "components": []any{button("a", "A")}}, 400, 50035},
 	} {
 		if status, code, _ := ask(t, s, s.Token(), "POST", path, c.body); status != c.status || code != c.code {
@@ -103,6 +117,151 @@ func TestMessageLimits(t *testing.T) {
 		if status, code, _ := ask(t, s, c.token, c.method, c.path, map[string]any{"content": "x"}); status != c.status ||
 			code != c.code {
 			t.Errorf("%s: %d, code %d; want %d, code %d", name, status, code, c.status, c.code)
+		}
+	}
+}
+
+func TestCommandLimits(t *testing.T) {
+	s := New()
+	defer s.Close()
+	type m = map[string]any
+	long := func(n int) string { return strings.Repeat("ä", n) }
+	path := "/v10/applications/" + s.Application() + "/guilds/" + s.Guild() + "/commands"
+	cmd := func(change m) m {
+		out := m{"name": "x", "type": 1, "description": "does it", "options": nil}
+		for k, v := range change {
+			out[k] = v
+		}
+		return out
+	}
+	opt := func(change m) m {
+		out := m{"type": 3, "name": "code", "description": "the code", "choices": nil, "channel_types": nil}
+		for k, v := range change {
+			out[k] = v
+		}
+		return cmd(m{"options": []any{out}})
+	}
+	choices := func(all ...any) m { return opt(m{"choices": all}) }
+	for name, c := range map[string]struct {
+		body   any
+		status int
+	}{
+		"good": {opt(m{"required": true, "max_length": 500,
+			"description_localizations": m{"de": long(100)}}), 200},
+		"no options":  {cmd(nil), 200},
+		"German name": {cmd(m{"name_localizations": m{"de": "genehmigen"}}), 200},
+		"choices": {choices(m{"name": "15 minutes", "value": "15m",
+			"name_localizations": m{"de": "15 Minuten"}}), 200},
+		"upper case":          {cmd(m{"name": "Approve"}), 400},
+		"two words":           {cmd(m{"name": "approve it"}), 400},
+		"long name":           {cmd(m{"name": long(33)}), 400},
+		"bad German name":     {cmd(m{"name_localizations": m{"de": "Genehmigen"}}), 400},
+		"no description":      {cmd(m{"description": ""}), 400},
+		"long description":    {cmd(m{"description": long(101)}), 400},
+		"long German":         {cmd(m{"description_localizations": m{"de": long(101)}}), 400},
+		"unknown language":    {cmd(m{"description_localizations": m{"de-AT": "x"}}), 400},
+		"a number":            {opt(m{"type": 12}), 400},
+		"bad option name":     {opt(m{"name": "The code"}), 400},
+		"long option":         {opt(m{"description": long(101)}), 400},
+		"too long a text":     {opt(m{"max_length": 6001}), 400},
+		"choice without name": {choices(m{"name": "", "value": "x"}), 400},
+		"choice of a number":  {choices(m{"name": "x", "value": 15}), 400},
+		"long choice":         {choices(m{"name": long(101), "value": "x"}), 400},
+		"the same choice":     {choices(m{"name": "x", "value": "x"}, m{"name": "y", "value": "x"}), 400},
+		"optional first": {cmd(m{"options": []any{m{"type": 3, "name": "a", "description": "a"},
+			m{"type": 3, "name": "b", "description": "b", "required": true}}}), 400},
+		"same option": {cmd(m{"options": []any{m{"type": 3, "name": "a", "description": "a"},
+			m{"type": 3, "name": "a", "description": "b"}}}), 400},
+	} {
+		if status, code, _ := ask(t, s, s.Token(), "POST", path, c.body); status != c.status ||
+			code != map[int]int{400: 50035}[status] {
+			t.Errorf("%s: %d, code %d; want %d", name, status, code, c.status)
+		}
+	}
+	foreign := strings.Replace(path, s.Guild(), s.Bot(), 1)
+	if status, _, _ := ask(t, s, s.Token(), "POST", foreign, cmd(nil)); status != 403 {
+		t.Errorf("a server without the bot: %d", status)
+	}
+}
+
+// Discord's client sends no command that the bot did not register, and no option that it does not take.
+func TestCommandsOfTheClient(t *testing.T) {
+	s := New()
+	defer s.Close()
+	user, here := s.AddUser("Ann"), s.AddChannel()
+	most := 5
+	s.commands["x"] = &command{Name: "x", Options: []commandOption{
+		{Type: 3, Name: "code", Required: true, MaxLength: &most}, {Type: 3, Name: "for"}}}
+	if err := json.Unmarshal([]byte(`[{"name":"once","value":"once"}]`), &s.commands["x"].Options[1].Choices); err != nil {
+		t.Fatal(err)
+	}
+	type o = map[string]string
+	for name, c := range map[string]struct {
+		options o
+		sends   bool
+	}{
+		"good": {o{"code": "12345", "for": "once"}, true}, "required only": {o{"code": "1"}, true},
+		"nothing": {nil, false}, "too long": {o{"code": "123456"}, false},
+		"no choice":      {o{"code": "1", "for": "ever"}, false},
+		"unknown option": {o{"code": "1", "why": "x"}, false}, "empty": {o{"code": ""}, false},
+	} {
+		if got := s.Invoke(user, here, "x", c.options); got != c.sends {
+			t.Errorf("%s: the client sends it: %v", name, got)
+		}
+	}
+	if s.Invoke(user, s.AddDirect(user), "x", o{"code": "1"}) || s.Invoke(user, here, "y", nil) {
+		t.Error("the client sends a command that is not there")
+	}
+}
+
+func TestDialogLimits(t *testing.T) {
+	s := New()
+	defer s.Close()
+	type m = map[string]any
+	long := func(n int) string { return strings.Repeat("漢", n) }
+	field := func(change m) m {
+		out := m{"type": 4, "custom_id": "code", "label": "Code", "style": 1}
+		for k, v := range change {
+			out[k] = v
+		}
+		return m{"type": 1, "components": []any{out}}
+	}
+	text := func(s string) m { return m{"type": 10, "content": s} }
+	modal := func(title string, parts ...any) m { return m{"custom_id": "x", "title": title, "components": parts} }
+	for name, c := range map[string]struct {
+		data any
+		good bool
+	}{
+		"good": {modal(long(45), text(long(4000)),
+			field(m{"label": long(45), "placeholder": long(100)})), true},
+		"long title":         {modal(long(46), field(nil)), false},
+		"no title":           {modal("", field(nil)), false},
+		"no field":           {modal("x", text("x")), false},
+		"empty text":         {modal("x", text(""), field(nil)), false},
+		"long text":          {modal("x", text(long(4001)), field(nil)), false},
+		"long label":         {modal("x", field(m{"label": long(46)})), false},
+		"no label":           {modal("x", field(m{"label": ""})), false},
+		"long placeholder":   {modal("x", field(m{"placeholder": long(101)})), false},
+		"long value":         {modal("x", field(m{"value": long(4001)})), false},
+		"a style of nobody":  {modal("x", field(m{"style": 3})), false},
+		"least and most":     {modal("x", field(m{"min_length": 5, "max_length": 4})), false},
+		"too much":           {modal("x", field(m{"max_length": 4001})), false},
+		"two of one name":    {modal("x", field(nil), field(nil)), false},
+		"six parts":          {modal("x", field(nil), text("1"), text("2"), text("3"), text("4"), text("5")), false},
+		"a button":           {modal("x", m{"type": 1, "components": []any{button("a", "A")}}), false},
+		"a field by itself":  {modal("x", m{"type": 4, "custom_id": "code", "label": "Code", "style": 1}), false},
+		"nothing":            {modal("x"), false},
+		"an id that is long": {m{"custom_id": long(101), "title": "x", "components": []any{field(nil)}}, false},
+	} {
+		raw, err := json.Marshal(c.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := checkModal(&interaction{kind: kindComponent}, raw); (err == nil) != c.good {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := checkModal(&interaction{kind: kindDialog}, raw); err == nil {
+			t.Errorf("%s: a dialog opens a dialog", name)
 		}
 	}
 }

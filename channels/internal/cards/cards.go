@@ -28,39 +28,6 @@ func Mark(s approver.State) string {
 	return "⛔"
 }
 
-// Limits are how much of each of a card's texts is shown, other than the command, in the
-// platform's unit.
-type Limits struct {
-	Why, Rule, Claimed, Agent, Session, Dir, Host, Notice, Environment int
-}
-
-// Trim cuts the texts around the command to their limits, and reports whether it had to cut
-// any: people judge a call by all of them, and the end of a directory may be what distinguishes
-// staging from production. clip cuts one text and says how many bytes it hides.
-func (l Limits) Trim(card approver.Card, clip func(text string, limit int) (shown string, hidden int)) (
-	around approver.Card, short bool,
-) {
-	for _, f := range []struct {
-		text  *string
-		limit int
-	}{
-		{&card.Why, l.Why},
-		{&card.Rule, l.Rule},
-		{&card.Claimed, l.Claimed},
-		{&card.Agent, l.Agent},
-		{&card.Session, l.Session},
-		{&card.Dir, l.Dir},
-		{&card.Host, l.Host},
-		{&card.Notice, l.Notice},
-		{&card.Environment, l.Environment},
-	} {
-		var hidden int
-		*f.text, hidden = clip(*f.text, f.limit)
-		short = short || hidden > 0
-	}
-	return card, short
-}
-
 // Units counts the UTF-16 code units of a text.
 func Units(s string) int {
 	n := 0
@@ -78,10 +45,15 @@ type Action byte
 
 // The actions.
 const (
-	Approve Action = 'o'
-	Deny    Action = 'd'
-	Details Action = 'i'
-	Code    Action = 'c' // opens the dialog for the code, and is the dialog's own
+	Approve        Action = 'o'
+	Deny           Action = 'd'
+	Details        Action = 'i'
+	EnterCode      Action = 'c' // opens the dialog for the code, and is the dialog's own
+	ApproveFor     Action = 'm' // for a quarter of an hour
+	ApproveSession Action = 's'
+	DenyWhy        Action = 'r' // opens the dialog for the reason, and is the dialog's own
+	MoreTime       Action = 't'
+	Disown         Action = 'x'
 )
 
 // Choose is the action of the button of a choice, 1 to approver.MaxChoices.
@@ -100,8 +72,38 @@ func ChoiceLabel(number int, c approver.Choice) string {
 	return fmt.Sprintf("✅ %d · %s", number, c.Label)
 }
 
+// Reply is the answer that a button gives by itself; ok is false for one that opens a dialog.
+func (a Action) Reply() (r approver.Reply, ok bool) {
+	r.Method = approver.ByTap
+	switch a {
+	case Approve:
+		r.Approve = true
+	case ApproveFor:
+		r.Approve, r.Grant = true, approver.Term{For: Quarter}
+	case ApproveSession:
+		r.Approve, r.Grant = true, approver.Term{Session: true}
+	case Deny:
+	case Details:
+		r.Want = approver.WantDetails
+	case MoreTime:
+		r.Want = approver.WantTime
+	case Disown:
+		r.Want = approver.WantDisown
+	default:
+		r.Choice = a.Choice()
+		r.Approve = r.Choice > 0
+		return r, r.Choice > 0
+	}
+	return r, true
+}
+
+// Quarter is how long the yes of ApproveFor lasts.
+const Quarter = approver.TapTerm
+
 // counts reports whether the data of an action say how many identical calls the card counts.
-func (a Action) counts() bool { return a == Approve || a == Code }
+func (a Action) counts() bool {
+	return a == Approve || a == EnterCode || a == ApproveFor || a == ApproveSession
+}
 
 var encoding = base64.RawURLEncoding.Strict()
 

@@ -9,7 +9,7 @@ import (
 	"approver.example"
 )
 
-var all = []Action{Approve, Deny, Details, Code}
+var all = []Action{Approve, Deny, Details, EnterCode}
 
 func TestButtonData(t *testing.T) {
 	for range 100 {
@@ -84,7 +84,7 @@ func FuzzParseButton(f *testing.F) {
 	f.Add("a1:AYkKXayWd0u8zrMCCZqAVw:o")
 	f.Add("a1:AYkKXayWd0u8zrMCCZqAVx:d")
 	f.Add("a1:AYkKXayWd0u8zrMCCZqAVw:o+31")
-	f.Add(ButtonData(uuid.Must(uuid.NewV7()), Code, 31))
+	f.Add(ButtonData(uuid.Must(uuid.NewV7()), EnterCode, 31))
 	f.Add("a1:AAAAAAAAAAAAAAAAAAAAAA:o")
 	f.Add("a1::o")
 	f.Fuzz(func(t *testing.T, data string) {

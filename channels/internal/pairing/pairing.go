@@ -17,14 +17,17 @@ type Waiting struct {
 	mu    sync.Mutex
 	code  tokens.Code
 	found chan approver.Paired
-	wrong int // other codes that were sent in the meantime
+	past  approver.Passed
 }
 
-// The answers to somebody who sent a pairing code.
+// What a bot tells people before they are paired.
 const (
 	PairedText    = "That was the code. Whoever runs approver pair is asked now whether you may approve."
 	NotPairedText = "That is not the code that approver pair shows, or it was used, or its time is over. Nothing was " +
 		"changed."
+	// WhoText begins what the bot says of itself. How to pair follows it.
+	WhoText = "I am the bot of approver: I ask people before an AI agent does something that needs a person. You are " +
+		"not one of them yet."
 )
 
 // Pair waits for code; see [approver.Pairer].
@@ -37,7 +40,7 @@ func (p *Waiting) Pair(ctx context.Context, code tokens.Code) (approver.Paired, 
 		p.mu.Unlock()
 		return approver.Paired{}, errors.New("pair: somebody is being paired on this channel already: wait for its end")
 	}
-	p.code, p.found, p.wrong = code, make(chan approver.Paired, 1), 0
+	p.code, p.found, p.past = code, make(chan approver.Paired, 1), approver.Passed{}
 	found := p.found
 	p.mu.Unlock()
 	select {
@@ -51,8 +54,8 @@ func (p *Waiting) Pair(ctx context.Context, code tokens.Code) (approver.Paired, 
 		return <-found, nil
 	}
 	p.code = tokens.Code{}
-	if p.wrong > 0 {
-		return approver.Paired{}, fmt.Errorf("nobody sent the code, and %d others were sent: %w", p.wrong, context.Cause(ctx))
+	if n := p.past.Codes; n > 0 {
+		return approver.Paired{}, fmt.Errorf("nobody sent the code, and %d others were sent: %w", n, context.Cause(ctx))
 	}
 	return approver.Paired{}, fmt.Errorf("nobody sent the code: %w", context.Cause(ctx))
 }
@@ -78,15 +81,41 @@ func codeIn(text string) (tokens.Code, error) {
 	return tokens.Find(text)
 }
 
+// Other counts a text that is not the code.
+func (p *Waiting) Other(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pass(text)
+}
+
+func (p *Waiting) pass(text string) {
+	if HasCode(text) {
+		p.past.Codes++
+	} else {
+		p.past.Messages++
+	}
+}
+
+// HasCode reports whether a text has a code, of pairing or of a card.
+func HasCode(text string) bool {
+	_, err := codeIn(text)
+	return err == nil
+}
+
+// Passed counts what was sent that was not the code, since the last [Waiting.Pair] began.
+func (p *Waiting) Passed() approver.Passed {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.past
+}
+
 // Sent takes a text that who, authenticated by the platform, sent, and reports whether it was
 // the code. If it was, the code is void from then on.
 func (p *Waiting) Sent(text string, who approver.Paired) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.matches(text) {
-		if _, err := codeIn(text); err == nil {
-			p.wrong++
-		}
+		p.pass(text)
 		return false
 	}
 	p.code = tokens.Code{}

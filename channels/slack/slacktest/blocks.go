@@ -196,7 +196,16 @@ func (c *checker) actions(at string, items []any) {
 
 func (c *checker) input(at string, b map[string]any) {
 	c.text(at+"/label", b["label"], 2000, "plain_text")
+	if b["hint"] != nil {
+		c.text(at+"/hint", b["hint"], 2000, "plain_text")
+	}
 	o, _ := b["element"].(map[string]any)
+	if id, ok := o["action_id"].(string); ok {
+		c.length(at+"/element/action_id", id, 1, 255)
+	}
+	if most, ok := o["max_length"].(float64); ok && (most < 1 || most > 3000) {
+		c.bad(at+"/element/max_length", "must be between 1 and 3000")
+	}
 	if o["type"] != "plain_text_input" || !c.view {
 		c.bad(at+"/element", "unsupported type: %v", o["type"])
 		return
@@ -253,8 +262,16 @@ func objects(raw json.RawMessage) []map[string]any {
 			switch v["type"] {
 			case "button", "plain_text", "mrkdwn", "text":
 				out = append(out, v)
+			case "rich_text_section": // its parts stand on one line
+				parts, _ := v["elements"].([]any)
+				line := ""
+				for _, p := range parts {
+					e, _ := p.(map[string]any)
+					line += str(e["text"])
+				}
+				out = append(out, map[string]any{"type": "text", "text": line})
 			default:
-				for _, name := range []string{"text", "label", "fields", "elements"} {
+				for _, name := range []string{"text", "label", "hint", "fields", "elements"} {
 					walk(v[name])
 				}
 			}
@@ -276,6 +293,8 @@ var buttonIDs = map[string]fake.Button{
 	"deny":    fake.DenyButton,
 	"code":    fake.CodeButton,
 	"details": fake.DetailsButton,
+	"quarter": fake.QuarterButton, "session": fake.SessionButton, "why": fake.WhyButton, "time": fake.TimeButton,
+	"disown":  fake.DisownButton,
 	"choice1": fake.ChoiceButton(1), "choice2": fake.ChoiceButton(2),
 	"choice3": fake.ChoiceButton(3), "choice4": fake.ChoiceButton(4),
 }

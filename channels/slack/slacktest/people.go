@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,12 +16,6 @@ type trigger struct {
 	user  string
 	until time.Time
 	used  bool
-}
-
-// A view is a dialog on somebody's screen.
-type view struct {
-	id   string
-	body map[string]json.RawMessage
 }
 
 // trigger makes a trigger id; the lock is held.
@@ -124,26 +119,45 @@ func (s *Server) ReplyTo(user, conversation, message, text string) bool {
 	return true
 }
 
+// tell notes what a person alone sees of a message; the lock is held.
+func (s *Server) tell(user, text string, blocks json.RawMessage) {
+	if len(blocks) > 0 {
+		if err := CheckBlocks(blocks, false); err != nil {
+			text = "Slack shows nothing: " + err.Error()
+		} else {
+			s.pings = append(s.pings, mentions(markup(blocks), false)...)
+			text, _, _ = look(blocks)
+		}
+	}
+	s.told[user] = append(s.told[user], text)
+}
+
 func (s *Server) slash(user, conversation, text string) {
 	name, rest, _ := strings.Cut(text, " ")
-	if name != "/approve" && name != "/deny" && name != "/pair" {
+	if !slices.Contains(s.opts.Commands, name) {
 		s.Note("%s is not a valid command", name)
 		return
 	}
-	e := s.prepare("slash_commands", s.CommandPayload(user, conversation, name, rest), func(raw json.RawMessage) {
+	s.DeliverCommand(user, s.CommandPayload(user, conversation, name, rest))
+}
+
+// DeliverCommand sends the event of a slash command, and shows its sender the answer.
+func (s *Server) DeliverCommand(user string, payload map[string]any) {
+	e := s.prepare("slash_commands", payload, func(raw json.RawMessage) {
 		var a struct {
-			Text string `json:"text"`
-			Kind string `json:"response_type"`
+			Text   string          `json:"text"`
+			Kind   string          `json:"response_type"`
+			Blocks json.RawMessage `json:"blocks"`
 		}
 		switch {
 		case raw == nil:
-			s.told[user] = append(s.told[user], name+" failed with the error \"dispatch_failed\"")
+			s.told[user] = append(s.told[user], str(payload["command"])+" failed with the error \"dispatch_failed\"")
 		case json.Unmarshal(raw, &a) == nil && a.Text != "":
 			s.pings = append(s.pings, mentions(a.Text, false)...)
 			if a.Kind == "in_channel" {
 				s.Note("a command's answer was shown to everybody")
 			}
-			s.told[user] = append(s.told[user], unescape(a.Text))
+			s.tell(user, unescape(a.Text), a.Blocks)
 		}
 	})
 	s.dispatchEnvelope(e)
@@ -173,7 +187,11 @@ func (s *Server) MessagePayload(user, conversation, thread, text string) map[str
 		shared = r.ExtShared
 	}
 	ev := s.asSeen(m)
-	ev["channel"], ev["channel_type"], ev["event_ts"], ev["client_msg_id"] = conversation, "channel", m.TS, s.next("msg-")
+	kind := "channel"
+	if strings.HasPrefix(conversation, "D") {
+		kind = "im"
+	}
+	ev["channel"], ev["channel_type"], ev["event_ts"], ev["client_msg_id"] = conversation, kind, m.TS, s.next("msg-")
 	if u.Bot {
 		ev["bot_id"], ev["subtype"] = "B0OTHERBOT", "bot_message"
 	}
@@ -187,191 +205,4 @@ func (s *Server) MessagePayload(user, conversation, thread, text string) map[str
 
 func (s *Server) say(user, conversation, thread, text string) {
 	s.Deliver("events_api", s.MessagePayload(user, conversation, thread, text))
-}
-
-// EnterCode opens the card's code dialog and submits text. On a card without
-// one it sends the command /approve.
-func (s *Server) EnterCode(user, conversation, message, text string) error {
-	s.mu.Lock()
-	_, _, ok := s.button(conversation, message, fake.CodeButton)
-	delete(s.views, user)
-	told := len(s.told[user])
-	s.mu.Unlock()
-	if !ok {
-		s.slash(user, conversation, "/approve "+text)
-		return nil
-	}
-	for range mostPresses {
-		if err := s.Tap(user, conversation, message, fake.CodeButton); err != nil {
-			return err
-		}
-		switch told := s.dialogFor(user, told); {
-		case told == "":
-			return s.Submit(user, text)
-		case !strings.Contains(told, pressAgain):
-			return nil // no dialog, but the person was told why
-		}
-		s.mu.Lock()
-		told = len(s.told[user])
-		s.mu.Unlock()
-	}
-	return fmt.Errorf("no dialog opened for %s", user)
-}
-
-// A trigger is short-lived, so on a loaded machine a dialog may come too late. Then a
-// person reads pressAgain and presses once more, mostPresses times at most.
-const (
-	pressAgain  = "Press the button again"
-	mostPresses = 4
-)
-
-// dialogFor waits until a dialog is on the person's screen, and returns nothing. If none
-// opens, it returns what they were told besides the first so many texts, or pressAgain.
-func (s *Server) dialogFor(user string, told int) (why string) {
-	if !s.Await(&s.mu, s.opts.TriggerTTL, func() bool {
-		why = ""
-		if s.views[user] == nil && len(s.told[user]) > told {
-			why = s.told[user][told]
-		}
-		return s.views[user] != nil || why != ""
-	}) {
-		return pressAgain
-	}
-	return why
-}
-
-// Open reports whether a dialog with an input is on the person's screen.
-func (s *Server) Open(user string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.views[user] != nil
-}
-
-// Submit sends the open dialog with text in its input.
-func (s *Server) Submit(user, text string) error {
-	payload, err := s.SubmitPayload(user, text)
-	if err != nil {
-		return err
-	}
-	e := s.prepare("interactive", payload, func(raw json.RawMessage) { s.submitted(user, raw) })
-	s.dispatchEnvelope(e)
-	return nil
-}
-
-// SubmitPayload is the event of sending the open dialog.
-func (s *Server) SubmitPayload(user, text string) (map[string]any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	v := s.views[user]
-	if v == nil {
-		return nil, fmt.Errorf("%s has no dialog open", user)
-	}
-	block, action := v.input()
-	p := s.envelopeOf("view_submission", user)
-	body := reply{"id": v.id, "team_id": Team, "app_id": AppID, "bot_id": BotID, "hash": "1.h", "root_view_id": v.id,
-		"app_installed_team_id": Team,
-		"state": reply{"values": reply{block: reply{action: reply{"type": "plain_text_input",
-			"value": text}}}}}
-	for name, raw := range v.body {
-		body[name] = raw
-	}
-	p["view"], p["response_urls"] = body, []string{}
-	return p, nil
-}
-
-// submitted is what the client does with the acknowledgement; the lock is held.
-func (s *Server) submitted(user string, raw json.RawMessage) {
-	const trouble = "We had some trouble connecting. Try again?"
-	v := s.views[user]
-	var a struct {
-		Action string            `json:"response_action"`
-		Errors map[string]string `json:"errors"`
-		View   json.RawMessage   `json:"view"`
-	}
-	if raw == nil || json.Unmarshal(raw, &a) != nil {
-		s.told[user] = append(s.told[user], trouble)
-		return
-	}
-	switch a.Action {
-	case "errors":
-		block := ""
-		if v != nil {
-			block, _ = v.input()
-		}
-		if text := a.Errors[block]; len(a.Errors) == 1 && text != "" {
-			s.told[user] = append(s.told[user], text)
-			return
-		}
-		s.told[user] = append(s.told[user], trouble)
-	case "", "clear":
-		delete(s.views, user)
-	default:
-		s.told[user] = append(s.told[user], trouble)
-	}
-}
-
-// input finds the dialog's input.
-func (v *view) input() (block, action string) {
-	var blocks []struct {
-		Type    string `json:"type"`
-		ID      string `json:"block_id"`
-		Element struct {
-			Action string `json:"action_id"`
-		} `json:"element"`
-	}
-	_ = json.Unmarshal(v.body["blocks"], &blocks) // the others' fields do not matter
-	for _, b := range blocks {
-		if b.Type == "input" {
-			return b.ID, b.Element.Action
-		}
-	}
-	return "", ""
-}
-
-func (s *Server) viewsOpen(a args) (reply, error) {
-	t := s.triggers[a.get("trigger_id")]
-	switch {
-	case t == nil || t.user == "":
-		return nil, refusal("invalid_trigger_id")
-	case time.Now().After(t.until):
-		return nil, refusal("expired_trigger_id")
-	case t.used:
-		return nil, refusal("exchanged_trigger_id")
-	}
-	t.used = true
-	var body map[string]json.RawMessage
-	if json.Unmarshal(a.json["view"], &body) != nil {
-		return nil, refusal("invalid_arguments")
-	}
-	c := checker{view: true}
-	field := func(name string, most int) {
-		var s string
-		if raw := body[name]; raw != nil && json.Unmarshal(raw, &s) == nil {
-			c.length("/view/"+name, s, 0, most)
-		}
-	}
-	for _, name := range []string{"title", "submit", "close"} {
-		if raw := body[name]; raw != nil {
-			var o any
-			_ = json.Unmarshal(raw, &o) // a bad object fails the check
-			c.text("/view/"+name, o, 24, "plain_text")
-		}
-	}
-	field("private_metadata", 3000)
-	field("callback_id", 255)
-	if err := CheckBlocks(body["blocks"], true); err != nil {
-		c.errs = append(c.errs, err.Messages...)
-	}
-	if len(c.errs) > 0 {
-		return reply{"error": "invalid_arguments", "response_metadata": reply{"messages": c.errs}}, nil
-	}
-	v := &view{id: s.next("V0"), body: body}
-	s.pings = append(s.pings, mentions(markup(body["blocks"]), false)...)
-	if block, _ := v.input(); block != "" {
-		s.views[t.user] = v
-	} else {
-		text, _, _ := look(body["blocks"])
-		s.told[t.user] = append(s.told[t.user], text)
-	}
-	return reply{"view": reply{"id": v.id, "type": "modal", "team_id": Team}}, nil
 }

@@ -39,6 +39,8 @@ type Options struct {
 	PingInterval time.Duration // between the server's pings; 0 means 5 s
 	Burst        int           // messages to one conversation at once before one a second; 0 means 60
 	NoAppID      bool          // the greeting does not name the app
+	NoHome       bool          // the app has no Home tab
+	Commands     []string      // the app's own; nil means /approve, /deny and /pair
 }
 
 // A User is a member of a conversation.
@@ -91,7 +93,8 @@ type Server struct {
 	turn     int                  // which connection gets the next envelope
 	waiting  map[string]*envelope // not acknowledged
 	triggers map[string]*trigger
-	views    map[string]*view  // by user: the open dialog
+	views    map[string]*view // by user: the open dialog
+	homes    map[string]json.RawMessage
 	uploads  map[string][]byte // by file id; nil until the bytes came
 	buckets  map[string]*bucket
 	answers  map[string]string // method: error
@@ -107,12 +110,16 @@ var _ fake.Platform = (*Server)(nil)
 func New(opts Options) *Server {
 	opts.AckTimeout = cmp.Or(opts.AckTimeout, 3*time.Second)
 	opts.TriggerTTL = cmp.Or(opts.TriggerTTL, 3*time.Second)
+	if opts.Commands == nil {
+		opts.Commands = []string{"/approve", "/deny", "/pair"}
+	}
 	opts.PingInterval = cmp.Or(opts.PingInterval, 5*time.Second)
 	opts.Burst = cmp.Or(opts.Burst, 60)
 	s := &Server{
 		opts: opts, stop: make(chan struct{}),
 		users: map[string]User{}, rooms: map[string]*room{}, waiting: map[string]*envelope{},
-		triggers: map[string]*trigger{}, views: map[string]*view{}, uploads: map[string][]byte{},
+		triggers: map[string]*trigger{}, views: map[string]*view{}, homes: map[string]json.RawMessage{},
+		uploads: map[string][]byte{},
 		buckets: map[string]*bucket{}, answers: map[string]string{}, told: map[string][]string{},
 	}
 	mux := http.NewServeMux()
@@ -245,6 +252,9 @@ func (s *Server) Cards(conversation string) []fake.Shown {
 				continue
 			}
 			text, buttons, labels := look(m.Blocks)
+			if m.Blocks == nil {
+				text = m.Text // without blocks, Slack shows it
+			}
 			out = append(out, fake.Shown{Message: m.TS, Push: m.Text, Text: text,
 				Files: append([]string(nil), m.Files...), Buttons: buttons, Labels: labels})
 		}

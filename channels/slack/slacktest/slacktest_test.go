@@ -301,28 +301,89 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// posted calls a method with arguments in JSON, and returns its error.
+func posted(t *testing.T, s *slacktest.Server, method, body string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+method, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+slacktest.BotToken)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var v struct{ Error string }
+	if err := json.NewDecoder(resp.Body).Decode(&v); err != nil {
+		t.Fatal(err)
+	}
+	return v.Error
+}
+
+// A dialog needs a title, and with an input a submit button; both have at most 24 characters. Its input and its
+// private data have their limits too.
+func TestLimitsOfDialogs(t *testing.T) {
+	s := serve(t, slacktest.Options{TriggerTTL: time.Minute})
+	good := `{"type":"modal","title":{"type":"plain_text","text":"TITLE"},"submit":{"type":"plain_text","text":"SUBMIT"}` +
+		`,"private_metadata":"META","blocks":[{"type":"input","block_id":"b","label":{"type":"plain_text","text":"l"},` +
+		`"element":{"type":"plain_text_input","action_id":"ACTION","max_length":500}}]}`
+	for _, c := range []struct{ old, new, want string }{
+		{"", "", ""},
+		{"TITLE", strings.Repeat("é", 24), ""},
+		{"TITLE", strings.Repeat("é", 25), "invalid_arguments"},
+		{`"title":{"type":"plain_text","text":"TITLE"},`, "", "invalid_arguments"},
+		{`"submit":{"type":"plain_text","text":"SUBMIT"},`, "", "invalid_arguments"},
+		{"SUBMIT", strings.Repeat("s", 25), "invalid_arguments"},
+		{"META", strings.Repeat("m", 3000), ""},
+		{"META", strings.Repeat("m", 3001), "invalid_arguments"},
+		{"ACTION", strings.Repeat("a", 256), "invalid_arguments"},
+		{"500", "3001", "invalid_arguments"},
+		{`"modal"`, `"home"`, "invalid_arguments"},
+	} {
+		view := good
+		if c.old != "" {
+			view = strings.Replace(good, c.old, c.new, 1)
+		}
+		trigger := s.CommandPayload(ann, room, "/x", "")["trigger_id"].(string)
+		if got := posted(t, s, "views.open", fmt.Sprintf(`{"trigger_id":%q,"view":%s}`, trigger, view)); got != c.want {
+			t.Errorf("%s as %.30s: %q, want %q", c.old, c.new, got, c.want)
+		}
+	}
+}
+
+// A Home is of one person, and only an app with the tab has one.
+func TestHome(t *testing.T) {
+	s := serve(t, slacktest.Options{})
+	home := func(user, kind, text string) string {
+		return fmt.Sprintf(`{"user_id":%q,"view":{"type":%q,"blocks":[{"type":"section","text":{"type":"plain_text",`+
+			`"text":%q}}]}}`, user, kind, text)
+	}
+	for _, c := range []struct{ body, want string }{
+		{home(ann, "home", "one"), ""}, {home(ann, "home", "two"), ""},
+		{home("U0NOBODY99", "home", "x"), "invalid_arguments"}, {home(ann, "modal", "x"), "invalid_arguments"},
+		{home(ann, "home", strings.Repeat("x", 3001)), "invalid_arguments"}, {home(ann, "home", ""), "invalid_arguments"},
+	} {
+		if got := posted(t, s, "views.publish", c.body); got != c.want {
+			t.Errorf("%.80s: %q, want %q", c.body, got, c.want)
+		}
+	}
+	if got := s.Home(ann); got != "two" {
+		t.Errorf("ann sees %q", got)
+	}
+	without := serve(t, slacktest.Options{NoHome: true})
+	if got := posted(t, without, "views.publish", home(ann, "home", "x")); got != "not_enabled" {
+		t.Errorf("an app without the tab: %q", got)
+	}
+}
+
 func TestTriggerOpensOneDialogSoon(t *testing.T) {
 	s := serve(t, slacktest.Options{TriggerTTL: 50 * time.Millisecond})
 	view := `{"type":"modal","title":{"type":"plain_text","text":"t"},"blocks":[{"type":"section","text":{` +
 		`"type":"plain_text","text":"body"}}]}`
 	open := func(trigger, view string) string {
-		body := fmt.Sprintf(`{"trigger_id":%q,"view":%s}`, trigger, view)
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"views.open", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Authorization", "Bearer "+slacktest.BotToken)
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		var v struct{ Error string }
-		if err := json.NewDecoder(resp.Body).Decode(&v); err != nil {
-			t.Fatal(err)
-		}
-		return v.Error
+		return posted(t, s, "views.open", fmt.Sprintf(`{"trigger_id":%q,"view":%s}`, trigger, view))
 	}
 	trigger := func() string { return s.CommandPayload(ann, room, "/x", "")["trigger_id"].(string) }
 	id := trigger()

@@ -126,6 +126,7 @@ func (s *Server) dispatch(method string, a args) (reply, error) {
 		"chat.delete":                  s.inRoom(s.delete),
 		"chat.postEphemeral":           s.inRoom(s.postEphemeral),
 		"views.open":                   s.viewsOpen,
+		"views.publish":                s.viewsPublish,
 		"conversations.info":           s.info,
 		"conversations.history":        s.inRoom(s.history),
 		"conversations.replies":        s.inRoom(s.replies),
@@ -267,7 +268,7 @@ func (s *Server) postEphemeral(r *room, a args) (reply, error) {
 	if err := s.content(a, m, false); err != nil {
 		return nil, err
 	}
-	s.told[user] = append(s.told[user], m.Text)
+	s.tell(user, m.Text, m.Blocks)
 	return reply{"message_ts": s.stamp()}, nil
 }
 

@@ -42,25 +42,6 @@ func (s *Server) getMe(params) (any, error) {
 	}, nil
 }
 
-func (s *Server) setMyCommands(p params) (any, error) {
-	var list []struct{ Command, Description string }
-	if err := json.Unmarshal([]byte(p.Get("commands")), &list); err != nil {
-		return nil, bad("can't parse commands JSON object")
-	}
-	names := make([]string, len(list))
-	for i, c := range list {
-		if c.Command == "" || len(c.Command) > 32 || strings.ToLower(c.Command) != c.Command {
-			return nil, bad("BOT_COMMAND_INVALID")
-		}
-		if c.Description == "" || len(c.Description) > 256 {
-			return nil, bad("BOT_COMMAND_DESCRIPTION_INVALID")
-		}
-		names[i] = c.Command
-	}
-	s.commands = names
-	return true, nil
-}
-
 // getUpdates holds the poll until there is something to say.
 func (s *Server) getUpdates(ctx context.Context, p params) (any, error) {
 	offset, _ := strconv.ParseInt(p.Get("offset"), 10, 64)
@@ -132,8 +113,21 @@ func (s *Server) sendMessage(p params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.send(p, m)
+}
+
+// send shows a message of the bot: to everybody in its chat, or to one person.
+func (s *Server) send(p params, m *Message) (any, error) {
+	to, err := s.receiver(p, m.Chat)
+	if err != nil {
+		return nil, err
+	}
 	if err := s.throttle(); err != nil {
 		return nil, err
+	}
+	if to != 0 {
+		s.whisper(to, m)
+		return s.messageJSON(m, false), nil
 	}
 	s.post(m)
 	return s.messageJSON(m, true), nil
@@ -153,12 +147,8 @@ func (s *Server) sendDocument(p params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.throttle(); err != nil {
-		return nil, err
-	}
 	m.FileName, m.File = f.name, f.content
-	s.post(m)
-	return s.messageJSON(m, true), nil
+	return s.send(p, m)
 }
 
 // throttle counts a message or an edit against the rate limit.
@@ -189,19 +179,16 @@ func (s *Server) compose(p params, field string, limit int) (*Message, error) {
 	if err := m.write(p, field, limit); err != nil {
 		return nil, err
 	}
-	if err := m.attachMarkup(p); err != nil {
+	if err := m.attachMarkup(p, true); err != nil {
 		return nil, err
 	}
-	var to struct {
-		MessageID int  `json:"message_id"`
-		Without   bool `json:"allow_sending_without_reply"`
-	}
+	var to replyTo
 	if err := p.read("reply_parameters", &to); err != nil {
 		return nil, err
 	}
 	if s.find(chat.ID, to.MessageID) != nil {
 		m.ReplyTo = to.MessageID
-	} else if p.Get("reply_parameters") != "" && !to.Without {
+	} else if p.Get("reply_parameters") != "" && !to.Without && to.Aside == 0 {
 		return nil, bad("message to be replied not found")
 	}
 	return m, nil
@@ -274,48 +261,6 @@ func (m *Message) write(p params, field string, limit int) error {
 	return nil
 }
 
-// attachMarkup reads the inline keyboard.
-func (m *Message) attachMarkup(p params) error {
-	m.Buttons = nil
-	raw := p.Get("reply_markup")
-	if raw == "" {
-		return nil
-	}
-	var markup struct {
-		Inline [][]struct {
-			Text     string `json:"text"`
-			URL      string `json:"url"`
-			Data     string `json:"callback_data"`
-			CopyText struct {
-				Text string `json:"text"`
-			} `json:"copy_text"`
-		} `json:"inline_keyboard"`
-	}
-	if err := json.Unmarshal([]byte(raw), &markup); err != nil || raw == "null" {
-		return bad("object expected as reply markup")
-	}
-	for _, row := range markup.Inline {
-		var buttons []Button
-		for _, b := range row {
-			switch {
-			case b.Text == "":
-				return bad("can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard")
-			case b.URL == "" && b.Data == "" && b.CopyText.Text == "":
-				return bad("can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard")
-			case len(b.Data) > maxData:
-				return bad("BUTTON_DATA_INVALID")
-			case len(b.CopyText.Text) > maxCopy:
-				return bad("COPY_TEXT_INVALID")
-			case b.Data != "": // the first that is there counts
-				b.CopyText.Text = ""
-			}
-			buttons = append(buttons, Button{b.Text, b.Data, b.CopyText.Text})
-		}
-		m.Buttons = append(m.Buttons, buttons)
-	}
-	return nil
-}
-
 func (s *Server) editMessageText(p params) (any, error) {
 	m, err := s.own(p)
 	switch {
@@ -328,7 +273,7 @@ func (s *Server) editMessageText(p params) (any, error) {
 	if err := next.write(p, "text", maxText); err != nil {
 		return nil, err
 	}
-	if err := next.attachMarkup(p); err != nil {
+	if err := next.attachMarkup(p, false); err != nil {
 		return nil, err
 	}
 	if next.Text == m.Text && slices.Equal(next.Entities, m.Entities) &&
@@ -373,6 +318,7 @@ func (s *Server) answerCallbackQuery(p params) (any, error) {
 	q.answered = true
 	if text != "" {
 		s.told[q.user] = append(s.told[q.user], text)
+		s.toasts[q.user] = append(s.toasts[q.user], Toast{text, p.Get("show_alert") == "true"})
 	}
 	return true, nil
 }

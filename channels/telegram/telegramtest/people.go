@@ -27,6 +27,8 @@ type Chat struct {
 	// Privacy is the bot's privacy mode: in a group it gets only commands and
 	// replies to its own messages.
 	Privacy bool
+	// Admin says that the bot is an administrator there.
+	Admin bool
 	// Kicked and MigratedTo are why nothing can be sent there any more.
 	Kicked     bool
 	MigratedTo int64
@@ -57,6 +59,8 @@ type Message struct {
 	File     string
 	ReplyTo  int
 	Edits    int
+	Force    *ForceReply
+	Aside    int // its number, if one person alone sees it
 
 	Protected, Silent, NoPreview, Deleted bool
 }
@@ -162,7 +166,7 @@ func (s *Server) Cards(conversation string) []fake.Shown {
 			continue
 		}
 		push, _, _ := strings.Cut(m.Text, "\n")
-		shown := fake.Shown{Message: strconv.Itoa(m.ID), Push: push, Text: m.Text}
+		shown := fake.Shown{Message: strconv.Itoa(m.ID), Push: push, Text: drawn(m.Text, m.Entities)}
 		for _, b := range slices.Concat(m.Buttons...) {
 			shown.Buttons = append(shown.Buttons, cmp.Or(fake.ChoiceLabeled(b.Text), buttonOf(b.Data)))
 			shown.Labels = append(shown.Labels, b.Text)
@@ -179,6 +183,7 @@ func (s *Server) Cards(conversation string) []fake.Shown {
 // letters are the last characters of the bot's button data.
 var letters = map[fake.Button]string{
 	fake.ApproveButton: "o", fake.DenyButton: "d", fake.CodeButton: "c", fake.DetailsButton: "i",
+	fake.QuarterButton: "m", fake.SessionButton: "s", fake.WhyButton: "r", fake.TimeButton: "t", fake.DisownButton: "x",
 }
 
 func buttonOf(data string) fake.Button {
@@ -388,6 +393,9 @@ func (s *Server) messageJSON(m *Message, withReply bool) map[string]any {
 	}
 	if m.Edits > 0 {
 		out["edit_date"] = time.Now().Unix()
+	}
+	if m.Aside > 0 {
+		out["message_id"], out["ephemeral_message_id"] = 0, m.Aside
 	}
 	if m.Protected {
 		out["has_protected_content"] = true

@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -55,11 +54,15 @@ type Server struct {
 	holding    int // polls that are held open
 	hasty      bool
 	webhook    string
-	commands   []string
+	commands   map[commandKey][]Command
 
 	queries   map[string]*query
 	queryLife time.Duration
 	told      map[int64][]string
+	toasts    map[int64][]Toast
+	whispers  map[int64][]Message // what one person alone was shown
+	asides    map[int]int64       // who sent the bot a message that nobody else sees
+	old       bool
 
 	perSecond int
 	sent      []time.Time
@@ -87,7 +90,8 @@ func New() *Server {
 		changed: make(chan struct{}), scripted: map[string][]Trouble{},
 		users: map[int64]string{}, chats: map[int64]*Chat{}, messages: map[int64][]*Message{}, lastID: 100,
 		nextUpdate: 900000, queries: map[string]*query{}, queryLife: 15 * time.Second,
-		told: map[int64][]string{}, perSecond: 30,
+		told: map[int64][]string{}, toasts: map[int64][]Toast{}, whispers: map[int64][]Message{}, asides: map[int]int64{},
+		commands: map[commandKey][]Command{}, perSecond: 30,
 	}
 	s.Site = fake.NewSite(http.HandlerFunc(s.serve))
 	return s
@@ -145,13 +149,6 @@ func (s *Server) SetWebhook(address string) {
 	defer s.mu.Unlock()
 	s.webhook = address
 	s.notify()
-}
-
-// Commands returns the commands that the bot has registered.
-func (s *Server) Commands() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.commands)
 }
 
 var (

@@ -352,11 +352,14 @@ func TestFaults(t *testing.T) {
 
 func TestRead(t *testing.T) {
 	for src, want := range map[string]string{
-		"a &amp; &lt;b&gt; &#128293; &unknown; &": "a & <b> 🔥 &unknown; & []",
-		"<b>🔥x</b><i>y</i>":                       "🔥xy [{bold 0 3 } {italic 3 1 }]",
-		"<pre>x <b>y</b></pre>":                   "x y [{pre 0 3 } {bold 2 1 }]",
-		"<b></b>x":                                "x []",
-		`<a href="tg://user?id=5">x</a>`:          "x [{text_link 0 1 tg://user?id=5}]",
+		"a &amp; &lt;b&gt; &#128293; &unknown; &":  "a & <b> 🔥 &unknown; & []",
+		"<b>🔥x</b><i>y</i>":                        "🔥xy [{bold 0 3 } {italic 3 1 }]",
+		"<pre>x <b>y</b></pre>":                    "x y [{pre 0 3 } {bold 2 1 }]",
+		"<b></b>x":                                 "x []",
+		`<a href="tg://user?id=5">x</a>`:           "x [{text_mention 0 1 5}]",
+		`<a href="https://x.example">x</a>`:        "x [{text_link 0 1 https://x.example}]",
+		`<tg-time unix="9" format="r">x</tg-time>`: "x [{date_time 0 1 9}]",
+		`<tg-time unix="now">x</tg-time>`:          `Invalid date_time`,
 		"hi @someone_x /cmd #tag https://x.example": "hi @someone_x /cmd #tag https://x.example [{mention 3 10 } " +
 			"{bot_command 13 5 } {hashtag 19 4 } {url 24 17 }]",
 		"<code>@someone_x /cmd #tag example.org</code>": "@someone_x /cmd #tag example.org [{code 0 32 }]",
@@ -369,7 +372,15 @@ func TestRead(t *testing.T) {
 		"<!-- hello -->": `Unclosed start tag`,
 	} {
 		text, entities, err := Read(src)
-		got := fmt.Sprint(text, " ", entities)
+		var shown []string
+		for _, e := range entities {
+			of := e.URL
+			if e.User.ID+e.Unix > 0 {
+				of = fmt.Sprint(e.User.ID + e.Unix)
+			}
+			shown = append(shown, fmt.Sprintf("{%s %d %d %s}", e.Type, e.Offset, e.Length, of))
+		}
+		got := fmt.Sprint(text, " ", shown)
 		if err != nil {
 			got = err.Error()
 		}

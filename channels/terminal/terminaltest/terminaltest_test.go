@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/channels/channeltest"
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/terminal"
 	"approver.example/channels/terminal/terminaltest"
@@ -24,8 +25,9 @@ func TestCardsHaveLabels(t *testing.T) {
 	t.Cleanup(s.Close)
 	_, err = channel.Post(t.Context(), approver.Destination{Channel: terminal.Name, Conversation: terminal.Conversation},
 		approver.Card{
-			Request: "r", State: approver.Pending, Severity: approver.High, OneTap: true, Push: "push", Command: "make",
-			Due: time.Now().Add(time.Minute),
+			Request: "r", State: approver.Pending, Severity: approver.High, OneTap: true, Push: "push",
+			Body: channeltest.Command("make"),
+			Due:  time.Now().Add(time.Minute),
 		})
 	if err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"approver.example/display"
 	"approver.example/httpapi"
 	"approver.example/httpapi/wire"
 )
@@ -95,9 +96,19 @@ type card struct {
 	Type    string `json:"type"`
 	Message string `json:"message"`
 	Card    struct {
-		Request string `json:"request"`
-		Command string `json:"command"`
+		Request string          `json:"request"`
+		Body    []display.Block `json:"body"`
 	} `json:"card"`
+}
+
+// command is the command that the card asks about.
+func (c card) command() string {
+	for _, b := range c.Card.Body {
+		if b.Kind == display.Code {
+			return b.Text
+		}
+	}
+	return ""
 }
 
 // A driver runs approvals through one daemon: couriers on one side, a person's program on the
@@ -148,9 +159,10 @@ func (v *driver) see(raw json.RawMessage) error {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if to := v.waiting[c.Card.Command]; to != nil {
+	command := c.command()
+	if to := v.waiting[command]; to != nil {
 		to <- c // does not block: the buffer has room for one
-		delete(v.waiting, c.Card.Command)
+		delete(v.waiting, command)
 	}
 	return nil
 }

@@ -283,7 +283,7 @@ func TestAdminAsksPeople(t *testing.T) {
 
 		// A no, one tap, and a command that was interrupted.
 		p := admin("unfreeze")
-		card := newest(t, w, tg, "approver unfreeze", 1)
+		card := newest(t, w, tg, "Lift the freeze of ", 1)
 		if err := tg.fake.Tap(alice, tg.conversation, card.Message, fake.ApproveButton); err == nil {
 			t.Error("lifting a freeze is one tap away")
 		}
@@ -302,7 +302,7 @@ func TestAdminAsksPeople(t *testing.T) {
 		}
 		stopped()
 		p = admin("unfreeze")
-		card = newest(t, w, tg, "approver unfreeze", 2)
+		card = newest(t, w, tg, "Lift the freeze of ", 2)
 		must(t, w, p.cmd.Process.Signal(os.Interrupt))
 		p.end(t)
 		must(t, w, w.wait(30*time.Second, "the question is withdrawn",
@@ -312,7 +312,7 @@ func TestAdminAsksPeople(t *testing.T) {
 
 		// Frozen again while the question is open: the yes was to another freeze.
 		p = admin("unfreeze")
-		card = newest(t, w, tg, "approver unfreeze", 3)
+		card = newest(t, w, tg, "Lift the freeze of ", 3)
 		ok("every call is denied", "freeze", "--reason", "worse")
 		tg.fake.Type(alice, tg.conversation, codeIn(card.Text))
 		if exit := p.end(t); exit != 1 || !strings.Contains(p.stderr.String(),
@@ -331,11 +331,11 @@ func TestAdminAsksPeople(t *testing.T) {
 			}
 			return p
 		}
-		lift("approver unfreeze", 4, "unfreeze")
+		lift("Lift the freeze of ", 4, "unfreeze")
 		if o := call("ls"); o.exit != 0 {
 			t.Fatalf("%+v", o)
 		}
-		lift("approver pause", 1, "pause", "15m")
+		lift("Stop asking about HIGH calls for 15 min", 1, "pause", "15m")
 		if o := call("git push origin --delete paused"); o.exit != 0 || o.stdout != "" {
 			t.Errorf("in a pause: %+v\n%s", o, w.lastLog())
 		}

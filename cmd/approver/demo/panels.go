@@ -110,7 +110,7 @@ func runeWidth(r rune) int {
 	switch {
 	case r == 0xfe0f || r == 0x200b || r == 0x200d:
 		return 0
-	case r >= 0x1f300 && r <= 0x1faff, r == '✅', r == '⛔', r == '⌛', r == '⏳', r == '❌':
+	case r >= 0x1f300 && r <= 0x1faff, r == '✅', r == '✋', r == '⛔', r == '⌛', r == '⏳', r == '❌':
 		return 2
 	}
 	return 1

@@ -199,9 +199,17 @@ func (w *world) shield() error {
 	if err != nil {
 		return err
 	}
-	w.say("the model says ESCALATE, and the card says which tier asks and how sure it is:")
-	w.check(strings.Contains(cards[0].Text, "tier 2, confidence 0.55") &&
-		strings.Contains(cards[0].Text, "claimed by the model: may be intended"),
+	w.say("the model says ESCALATE; Bob taps Details on Discord, which say which tier asks and how sure it is …")
+	before := w.toldSoFar(w.bob, "discord")
+	if err := w.tap(w.bob, "discord", cards, fake.DetailsButton); err != nil {
+		return err
+	}
+	text, err := w.heard(w.bob, "discord", before)
+	if err != nil {
+		return err
+	}
+	w.check(strings.Contains(text, "tier 2, confidence 0.55") &&
+		strings.Contains(text, "claimed by the model: may be intended"),
 		"tier and confidence as computed, the model's words as claimed")
 	all := w.model.Requests()
 	last := all[len(all)-1].Body

@@ -23,6 +23,7 @@ import (
 	"approver.example/cmd/approver/internal/term"
 	"approver.example/configs"
 	"approver.example/daemon/adminapi"
+	"approver.example/display"
 	"approver.example/httpapi"
 	"approver.example/httpapi/socketpath"
 )
@@ -167,21 +168,13 @@ func (c Cmd) Operate(ctx context.Context, op string, body, out any) error {
 // command looks like the label of another text.
 func PrintRequest(w io.Writer, width int, s adminapi.Shown) {
 	to := &terminal.Folder{W: w, Width: width}
-	for _, line := range [][2]string{
-		{"", s.Severity.String()}, {"command", s.Command}, {"why", s.Why}, {"rule", s.Rule}, {"agent", s.Agent},
-		{"session", s.Session},
-		{"folder", s.Dir}, {"host", s.Host}, {"environment", s.Env}, {"claimed by the agent", s.Claimed},
-		{"notice", s.Notice}, {"choices", strings.Join(s.Choices, "\n")}, {"", s.Until}, {"", s.Result},
-	} {
-		text := strings.ReplaceAll(term.Visibly(line[1]), "\n", "\n  ")
-		switch {
-		case line[1] == "":
-		case line[0] == "":
-			fmt.Fprintln(to, text)
-		case text != term.Visibly(line[1]):
-			fmt.Fprintf(to, "%s:\n  %s\n", line[0], text)
-		default:
-			fmt.Fprintf(to, "%s: %s\n", line[0], text)
+	fmt.Fprintln(to, term.Visibly(s.Headline))
+	for _, b := range s.Blocks {
+		text := strings.ReplaceAll(term.Visibly(b.Text), "\n", "\n  ")
+		if b.Kind == display.Line {
+			fmt.Fprintf(to, "%s: %s\n", term.Visibly(b.Label), text)
+		} else {
+			fmt.Fprintf(to, "%s:\n  %s\n", term.Visibly(b.Label), text)
 		}
 	}
 	_ = to.Flush() // ignored, like the error of fmt.Fprintln

@@ -6,6 +6,7 @@ import (
 
 	"approver.example"
 	"approver.example/daemon/adminapi"
+	"approver.example/display"
 )
 
 // Root was asked to read all of a request before typing its code, and its lines had up to
@@ -14,9 +15,10 @@ import (
 func TestTheWholeRequestFitsTheTerminal(t *testing.T) {
 	long := strings.TrimSpace(strings.Repeat("several words ", 60))
 	shown := adminapi.Shown{
-		Severity: approver.Catastrophic, Command: "rm -rf /srv\nwhy: harmless\n" + long, Why: long, Rule: long, Claimed: long,
-		Agent: "claude", Session: long,
-		Dir: long, Host: long, Env: long, Notice: long, Until: long, Result: long,
+		Severity: approver.Catastrophic, Headline: long, Blocks: []display.Block{
+			{Label: "Why", Text: long}, {Label: long, Text: long}, {Kind: display.Diff, Label: "Change", Text: "-" + long},
+			{Kind: display.Code, Label: "Command", Text: "rm -rf /srv\nwhy: harmless\n" + long},
+		},
 	}
 	for _, width := range []int{40, 80, 132} {
 		var out strings.Builder
@@ -29,7 +31,7 @@ func TestTheWholeRequestFitsTheTerminal(t *testing.T) {
 		if text := out.String(); strings.Contains(text, "\nwhy: harmless") || !strings.Contains(text, "\n  why: harmless\n") {
 			t.Errorf("a line of the command looks like a label:\n%s", text)
 		}
-		if words := strings.Count(out.String(), "several"); words != 11*60 {
+		if words := strings.Count(out.String(), "several"); words != 6*60 {
 			t.Errorf("%d words are left", words)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"approver.example"
 	"approver.example/cmd/approver/internal/term"
 	"approver.example/daemon/adminapi"
+	"approver.example/display"
 )
 
 // A sudoMachine has two users' homes and the folders of an isolated install, all below one.
@@ -323,7 +324,10 @@ func TestADaemonsWordsAreMadeVisible(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	PrintRequest(&out, 0, adminapi.Shown{Severity: approver.High, Command: "ls\x1b[2J", Agent: "a\x1b[1A", Result: "r\rx"})
+	PrintRequest(&out, 0, adminapi.Shown{Severity: approver.High, Headline: "h\x1b[3J", Blocks: []display.Block{
+		{Kind: display.Code, Label: "l\x1b[4J", Text: "ls\x1b[2J"}, {Label: "From\r", Text: "a\x1b[1A"},
+		{Label: "Result", Text: "r\rx"},
+	}})
 	if got := out.String(); strings.ContainsAny(got, "\x1b\r") || !strings.Contains(got, "ls⟨U+001B⟩[2J") {
 		t.Errorf("%q", got)
 	}

@@ -93,7 +93,9 @@ type flags struct {
 	Config  string        `help:"Configuration file, which init has written." short:"c" placeholder:"FILE"`
 	Person  string        `help:"Whom the account belongs to, where they have others: votes and lock-outs count per person." placeholder:"ID"`
 	APIURL  string        `help:"The platform's server, for a proxy or one of your own." name:"api-url" placeholder:"URL"`
-	Timeout time.Duration `help:"How long to wait for the code." default:"5m"`
+	Timeout time.Duration `help:"How long to wait for the code, and, up to two minutes, for a tap on the test card." default:"5m"`
+	NoQR    bool          `help:"Show no QR code. Without a terminal there is none anyway." name:"no-qr"`
+	NoTest  bool          `help:"Show no test card when the person is paired."`
 }
 
 // added returns what to add to the configuration for somebody on a platform.

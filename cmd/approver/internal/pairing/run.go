@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/goccy/go-yaml"
 
@@ -27,7 +26,6 @@ import (
 	"approver.example/httpapi"
 	"approver.example/internal/secret"
 	"approver.example/internal/section"
-	"approver.example/tokens"
 )
 
 func (c flags) read() (configText, error) {
@@ -84,30 +82,27 @@ func (c flags) run(ctx context.Context, at configText, p platform) error {
 		return errors.New("the daemon receives for this channel already, with its own bot: leave out the files and the " +
 			"server")
 	}
-	code, err := tokens.Mint(CodeLength)
+	bot, err := p.ForPairing(slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
-	wait, cancel := context.WithTimeoutCause(ctx, c.Timeout,
-		fmt.Errorf("the code was good for %v: run this again for a new one", c.Timeout))
-	defer cancel()
-	found, err := c.listen(wait, client, p, receives, code)
-	if err != nil {
-		return err
+	ears := ears{bot: bot}
+	if receives {
+		ears.daemon, ears.channel = &client, p.name
 	}
-	term.Print(0, p.How+"\n%[2]s\n    %[1]s\n\nwaiting %[3]v\n", code.Reveal(), p.where(ctx), c.Timeout)
-	who, err := found()
+	who, err := c.meet(ctx, ears)
 	if err != nil {
 		return err
 	}
 	term.Print(0, "%s sent it: user id %s, in %s %s\n", display.Visible(strconv.Quote(who.Name)), term.Visibly(who.ID),
 		term.Visibly(who.Chat), display.Visible(who.Title))
 	if !term.TypedYes(os.Stdin, os.Stdout, "may this person approve what agents do? The name proves nothing.") {
+		tell(ctx, bot, who, notPaired)
 		return errors.New("not confirmed: nothing was changed")
 	}
 	add := c.added(p.Platform, who)
-	add.channel, add.fresh = p.name, p.fresh
-	return addTo(ctx, at, add, who, func(diff []string) error {
+	add.channel, add.heading, add.fresh = p.name, p.Heading, p.fresh
+	cfg, err := addTo(ctx, at, add, who, func(diff []string) error {
 		if !daemon {
 			return nil
 		}
@@ -120,30 +115,19 @@ func (c flags) run(ctx context.Context, at configText, p platform) error {
 		term.Say(done.Text)
 		return nil
 	})
-}
-
-// listen prepares to wait for the code, through the daemon if it receives messages for the
-// channel. It returns the function that waits.
-func (c flags) listen(
-	ctx context.Context, client httpapi.ResolveClient, p platform, receives bool, code tokens.Code,
-) (func() (approver.Paired, error), error) {
-	if receives {
-		return func() (who approver.Paired, err error) {
-			err = client.Operate(ctx, adminapi.OpPair, adminapi.PairRequest{Channel: p.name, Code: code.Reveal()}, &who)
-			return who, lateIn(ctx, err)
-		}, nil
-	}
-	ch, err := p.open()
 	if err != nil {
-		return nil, err
+		tell(ctx, bot, who, notPaired)
+		return err
 	}
-	if h, ok := ch.(approver.HealthChecker); ok {
-		if _, err := h.Health(ctx); err != nil {
-			return nil, fmt.Errorf("%w\nthe bot's platform did not answer as it should: look at the token, and at the "+
-				"network; --api-url names a proxy", lateIn(ctx, err))
-		}
+	tell(ctx, bot, who, greeting(who, p.Help))
+	switch {
+	case c.NoTest:
+	case receives:
+		term.Print(0, "the daemon receives for this bot now, so no test card is shown. After its next start, "+tryAgain+"\n")
+	default:
+		c.try(ctx, cfg, p.name, who)
 	}
-	return func() (approver.Paired, error) { return Alone(ctx, ch, code) }, nil
+	return nil
 }
 
 // CodeLength is longer than the code of a card, because this code is valid longer and attempts
@@ -172,8 +156,7 @@ func platformOf(channels configs.Channels, name string, files []string, api stri
 	}
 	for _, s := range own.Secrets() {
 		if s.Value.IsZero() && *s.File == "" {
-			return p, fmt.Errorf("%s: no token: put it into a file of mode 0600, and name that with --%s FILE, "+
-				"or set %s_file in the configuration; docs/channels/%[1]s.md says where to get one", name, flagOf(s), s.Name)
+			return p, noToken(name, p.Platform, s)
 		}
 	}
 	if api != "" {
@@ -181,6 +164,19 @@ func platformOf(channels configs.Channels, name string, files []string, api stri
 		p.fresh = append(p.fresh, "api_url: "+strconv.Quote(api))
 	}
 	return p, nil
+}
+
+// noToken says how to get a token and where to put it.
+func noToken(name string, at section.Platform, s secret.Setting) error {
+	words, file := strings.Fields(at.Example), "FILE"
+	if i := slices.Index(words, "--"+flagOf(s)); i >= 0 && i+1 < len(words) {
+		file = words[i+1]
+	}
+	return fmt.Errorf("%s: no token. %s\nPut it into a file that only you can read, and name that with --%s:\n"+
+		"  (umask 077 && head -1 > %s)    # paste it, press Enter\n"+
+		"  approver pair %[1]s %[5]s\n"+
+		"Or set %[6]s_file in the configuration. docs/channels/%[1]s.md says all of it",
+		name, at.Token, flagOf(s), file, at.Example, s.Name)
 }
 
 // take takes the file of a secret from the command line, if it is named there.
@@ -198,30 +194,6 @@ func (p *platform) take(s secret.Setting, named string) error {
 	*s.Value, *s.File = secret.Text{}, named
 	p.fresh = append(p.fresh, s.Name+"_file: "+strconv.Quote(named))
 	return nil
-}
-
-// open makes a channel that only pairs, for when no daemon receives its messages.
-func (p *platform) open() (approver.Pairer, error) {
-	return p.ForPairing(slog.New(slog.DiscardHandler))
-}
-
-// where says which bot to write to, if the platform tells.
-func (p *platform) where(ctx context.Context) string {
-	if p.Link == "" {
-		return ""
-	}
-	ch, err := p.open()
-	if err != nil {
-		return "" // the code can be sent without it
-	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	if h, can := ch.(approver.HealthChecker); can {
-		if who, err := h.Health(ctx); err == nil && strings.HasPrefix(who, "@") {
-			return term.Visibly("the bot is " + who + ": " + p.Link + who[1:] + "\n")
-		}
-	}
-	return ""
 }
 
 // A configText is a configuration that may still be incomplete.
@@ -270,54 +242,28 @@ func chatApprovers(cfg configs.Config) []approver.Approver {
 	return all
 }
 
-// Alone pairs on a connection of its own, without the daemon.
-func Alone(ctx context.Context, ch approver.Pairer, code tokens.Code) (who approver.Paired, err error) {
-	run, stop := context.WithCancel(ctx)
-	wait, give := context.WithCancelCause(ctx)
-	defer give(nil)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		if err := ch.Run(run, nil); err != nil {
-			give(err)
-		}
-	}()
-	who, err = ch.Pair(wait, code)
-	stop()
-	<-ended
-	return who, err
-}
-
-// lateIn turns the error of an expired or canceled ctx into one in our own words.
-func lateIn(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("nobody sent the code: %w", context.Cause(ctx))
-	}
-	return err
-}
-
 // addTo writes the person and the chat into the configuration, if allow accepts exactly that
-// change.
+// change, and returns what the configuration is then.
 func addTo(
 	ctx context.Context, at configText, add pairing, who approver.Paired, allow func(diff []string) error,
-) error {
-	byHand := func(err error) error {
-		return fmt.Errorf("%w\nnothing was changed: add the user id %s and the chat %s to channels.%s by hand", err, who.ID,
-			who.Chat, add.channel)
+) (cfg configs.Config, err error) {
+	byHand := func(err error) (configs.Config, error) {
+		return cfg, fmt.Errorf("%w\nnothing was changed: add the user id %s and the chat %s to channels.%s by hand", err,
+			who.ID, who.Chat, add.channel)
 	}
 	next, diff, err := add.into(at.text)
 	if err == nil {
-		_, err = configs.Parse(at.path, next)
+		cfg, err = configs.Parse(at.path, next)
 	}
 	if err != nil {
 		return byHand(err)
 	}
 	if len(diff) == 0 {
 		term.Print(0, "%s names them already\n", at.path)
-		return nil
+		return cfg, nil
 	}
 	if err := allow(diff); err != nil {
-		return err
+		return cfg, err
 	}
 	_, _, err = safefile.ChangeFile(at.path, func(old []byte) ([]byte, error) {
 		if !bytes.Equal(old, at.text) {
@@ -329,5 +275,5 @@ func addTo(
 		return byHand(err)
 	}
 	term.Print(0, "added to %s; it counts when the daemon starts anew\n", at.path)
-	return nil
+	return cfg, nil
 }

@@ -3,7 +3,6 @@ package pairing
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 // A pairing is what to add to a channel's section: one item for each of its lists.
 type pairing struct {
 	channel string
+	heading string   // the comment over a new section that has no other
 	fresh   []string // further settings, if the section is new
 	lists   []string // in the order of a new section
 	items   map[string]item
@@ -72,13 +72,13 @@ func (i item) block(indent int) string {
 	return b.String()
 }
 
-// emptyChannels matches the line of a channels section without content.
-var emptyChannels = regexp.MustCompile(`(?m)^channels:[ \t]*(?:#.*)?$`)
-
 // into returns the text with the additions, and the changes as lines that start with + or -. It
 // only adds lines or extends one, so that comments and order stay.
 func (p pairing) into(text []byte) (next []byte, diff []string, err error) {
-	now := string(text)
+	now, ending := string(text), "\n"
+	if n := strings.Count(now, "\n"); n > 0 && n == strings.Count(now, "\r\n") {
+		now, ending = strings.ReplaceAll(now, "\r\n", "\n"), "\r\n" // every line: a file of Windows
+	}
 	for _, list := range p.lists {
 		then, err := p.add(now, list)
 		if err != nil {
@@ -87,7 +87,7 @@ func (p pairing) into(text []byte) (next []byte, diff []string, err error) {
 		diff = append(diff, changedLines(now, then)...)
 		now = then
 	}
-	return []byte(now), diff, nil
+	return []byte(strings.ReplaceAll(now, "\n", ending)), diff, nil
 }
 
 // changedLines returns the diff of two texts that differ in one place. It has no context lines,
@@ -115,15 +115,12 @@ func (p pairing) add(text, list string) (string, error) {
 		return "", errors.New("the configuration cannot be read: approver doctor says where")
 	}
 	channels, err := lookup(file, "$.channels")
-	if at := emptyChannels.FindStringIndex(text); err != nil && at != nil {
-		return text[:at[1]] + "\n" + p.section(list, 2) + strings.TrimPrefix(text[at[1]:], "\n"), nil
-	}
 	if err != nil {
-		return strings.TrimRight(text, "\n") + "\n\nchannels:\n" + p.section(list, 2), nil
+		return p.begin(text), nil
 	}
 	section, err := lookup(file, "$.channels."+p.channel)
 	if err != nil {
-		return p.beside(text, channels, func(indent int) string { return p.section(list, indent) })
+		return p.another(text, channels)
 	}
 	node, err := lookup(file, "$.channels."+p.channel+"."+list)
 	if err != nil {
@@ -163,31 +160,19 @@ func lookup(file *ast.File, path string) (ast.Node, error) {
 	return node, err
 }
 
-// beside adds lines before the first setting of a mapping and the comments that belong to it.
-func (p pairing) beside(text string, mapping ast.Node, lines func(indent int) string) (string, error) {
-	m, ok := mapping.(*ast.MappingNode)
-	if !ok || m.IsFlowStyle || len(m.Values) == 0 {
-		return "", errors.New("the configuration writes channels in braces")
-	}
-	at := m.Values[0].Key.GetToken().Position
-	all, line := strings.SplitAfter(text, "\n"), at.Line
-	for line > 1 && strings.HasPrefix(all[line-2], spaces(at.Column-1)+"#") {
-		line--
-	}
-	return insert(all, line, lines(at.Column-1)), nil
-}
-
-// insert adds text before a line. Lines count from 1.
-func insert(lines []string, before int, text string) string {
-	return strings.Join(lines[:before-1], "") + text + strings.Join(lines[before-1:], "")
-}
-
-func (p pairing) section(list string, indent int) string {
+// section returns a new section with all lists.
+func (p pairing) section(indent int) string {
 	text := spaces(indent) + p.channel + ":\n"
+	if p.heading != "" {
+		text = spaces(indent) + "# " + p.heading + "\n" + text
+	}
 	for _, setting := range p.fresh {
 		text += spaces(indent+2) + setting + "\n"
 	}
-	return text + p.list(list, indent+2)
+	for _, list := range p.lists {
+		text += p.list(list, indent+2)
+	}
+	return text
 }
 
 func (p pairing) list(list string, indent int) string {

@@ -19,12 +19,17 @@ import (
 )
 
 // Width returns the width in columns of a terminal. It is 0 if the file is not a terminal.
-func Width(f *os.File) int {
+func Width(f *os.File) int { return int(size(f).Col) }
+
+// Height returns the height in rows of a terminal. It is 0 if the file is not a terminal.
+func Height(f *os.File) int { return int(size(f).Row) }
+
+func size(f *os.File) unix.Winsize {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
-		return 0
+		return unix.Winsize{}
 	}
-	return int(size.Col)
+	return *size
 }
 
 // Folded returns a writer for text that people read. If the file is a terminal, it breaks long

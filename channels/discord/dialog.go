@@ -1,0 +1,77 @@
+package discord
+
+import (
+	"strings"
+
+	"github.com/bwmarrin/discordgo"
+	"github.com/google/uuid"
+
+	"approver.example/channels/internal/cards"
+)
+
+// The ids of the fields of the dialogs.
+const (
+	codeInput = "code"
+	whyInput  = "why"
+)
+
+const (
+	// maxTitle is how long the title of a dialog may be, in UTF-16 units.
+	maxTitle = 45
+	// maxWhy is how much a person may type as the reason of a no, in characters.
+	maxWhy = 500
+)
+
+// dialog is the modal in which a person types the code of a request, or the reason of a no. Its title
+// is the headline of the card whose button opened it; one that is longer than a title stands whole
+// above the field. upto is the Upto of that card.
+func dialog(id uuid.UUID, opens cards.Action, upto int, headline string) any {
+	field := discordgo.TextInput{
+		CustomID: codeInput, Label: "Type the code of this card", Style: discordgo.TextInputShort,
+		Placeholder: "CONFIRM-…", Required: true, MinLength: 1, MaxLength: 200,
+	}
+	if opens == cards.DenyWhy {
+		field = discordgo.TextInput{
+			CustomID: whyInput, Label: "Deny: why? The agent is told this.", Style: discordgo.TextInputParagraph,
+			Placeholder: "Use a branch instead.", Required: true, MinLength: 1, MaxLength: maxWhy,
+		}
+	}
+	var all []discordgo.MessageComponent
+	title := headline
+	switch {
+	case title == "":
+		title = "approver"
+	case cards.Units(title) > maxTitle:
+		title = shortened(title, maxTitle)
+		all = append(all, discordgo.TextDisplay{Content: escape(headline)})
+	}
+	return map[string]any{
+		"custom_id": cards.ButtonData(id, opens, upto), "title": title,
+		"components": append(all, discordgo.ActionsRow{Components: []discordgo.MessageComponent{field}}),
+	}
+}
+
+// shortened cuts a text to at most room UTF-16 units, and marks that. The whole has to stand nearby.
+func shortened(text string, room int) string {
+	kept := 0
+	for i, r := range text {
+		if room -= cards.Units(string(r)); room < 1 {
+			break
+		}
+		kept = i + len(string(r))
+	}
+	return strings.TrimRight(text[:kept], " ") + "…"
+}
+
+// headlineOf is the headline of a card of ours, as it was before it was written in Discord's markup.
+func headlineOf(m *discordgo.Message) string {
+	line, _, _ := strings.Cut(m.Content, "\n")
+	var b strings.Builder
+	escaped := false
+	for _, r := range line {
+		if escaped = r == '\\' && !escaped; !escaped {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,156 @@
+package discord
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"approver.example"
+	"approver.example/channels/discord/discordtest"
+)
+
+// A no with words beside it is a no, and the agent is told the words. A yes stays where Discord vouches
+// for it.
+func TestRepliesThatDeny(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil).connected()
+	card := high()
+	ref := b.post(b.here, card)
+	for i, c := range []struct{ text, reason string }{
+		{"no", ""}, {"No, use a branch instead", "use a branch instead"}, {"don't do that", "don't do that"},
+		{"nope - wrong repository", "wrong repository"},
+	} {
+		b.s.ReplyMentioning(b.ann, b.here, ref.Message, c.text)
+		r := b.one(i)
+		if r.Approve || r.Method != approver.ByPlain || r.Reason != c.reason || r.Request != card.Request ||
+			r.Message != ref.Message || r.Sent.IsZero() {
+			t.Errorf("%q gave %+v", c.text, r)
+		}
+	}
+	for i, c := range []struct{ text, reason string }{
+		{"no " + card.Code.Reveal() + ", use a branch", "use a branch"},
+		{"/deny " + card.Code.Reveal() + " not now", "not now"},
+	} {
+		b.s.ReplyMentioning(b.ann, b.here, ref.Message, c.text)
+		r := b.one(4 + i)
+		if r.Approve || !r.Code.Equal(card.Code) || r.Request != card.Request || r.Message != ref.Message {
+			t.Errorf("%q gave %+v", c.text, r)
+		}
+	}
+	b.s.ReplyMentioning(b.ann, b.here, ref.Message, "yes")
+	b.told(b.ann, "cannot approve here")
+	b.s.ReplyMentioning(b.ann, b.here, ref.Message, card.Code.Reveal())
+	b.nothing("a typed yes")
+}
+
+// The story: a person replies to one card with the code of another, and means the card that they look at.
+// The reply names both, so that the core can see that they differ.
+func TestACodeInAReplyNamesTheCard(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(b *bench) { b.cfg.TextApprovals, b.s.MessageContent = true, true }).connected()
+	first, second := high(), high()
+	b.post(b.here, first)
+	ref := b.post(b.here, second)
+	b.s.ReplyTo(b.ann, b.here, ref.Message, first.Code.Reveal())
+	r := b.one(0)
+	if !r.Approve || r.Method != approver.ByCode || !r.Code.Equal(first.Code) || r.Request != second.Request ||
+		r.Message != ref.Message {
+		t.Errorf("got %+v", r)
+	}
+	second.State, second.Result = approver.Denied, "denied"
+	if err := b.c.Update(t.Context(), ref, second); err != nil {
+		t.Fatal(err)
+	}
+	b.s.ReplyTo(b.ann, b.here, ref.Message, first.Code.Reveal())
+	if r := b.one(1); !r.Code.Equal(first.Code) || r.Request != "" || r.Message != "" {
+		t.Errorf("a reply to a settled card gave %+v", r)
+	}
+}
+
+// Nothing that is meant for the bot is met with silence, and nothing else is met with anything.
+func TestNothingIsMetWithSilence(t *testing.T) {
+	t.Parallel()
+	for name, readable := range map[string]bool{"the bot sees mentions": false, "the bot sees every text": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var outside string
+			b := newBench(t, func(b *bench) {
+				b.cfg.TextApprovals, b.s.MessageContent = readable, readable
+				outside = b.s.AddDirect(b.bob)
+			}).connected()
+			card, settled := high(), high()
+			ref, over := b.post(b.here, card), b.post(b.here, settled)
+			settled.State, settled.Result = approver.Denied, "denied"
+			if err := b.c.Update(t.Context(), over, settled); err != nil {
+				t.Fatal(err)
+			}
+			stray := b.s.AddDirect(b.mallory)
+			mention := "<@" + b.s.Bot() + ">"
+			unseen := map[bool]string{false: textUnseen, true: textHelp}[readable]
+			for _, c := range []struct {
+				say  func() bool
+				who  string
+				want string
+			}{
+				{func() bool { return b.s.ReplyMentioning(b.ann, b.here, ref.Message, "what does this do?") }, b.ann, textHelp},
+				{func() bool { return b.s.ReplyUnseen(b.ann, b.here, ref.Message, "hm") }, b.ann, unseen},
+				{func() bool { return b.s.ReplyMentioning(b.ann, b.here, over.Message, "no, wait") }, b.ann, textOver},
+				{func() bool { b.s.Type(b.ann, b.here, mention); return true }, b.ann, textHelp},
+				{func() bool { b.s.Type(b.ann, b.here, mention+" are you there?"); return true }, b.ann, textHelp},
+				{func() bool { b.s.Type(b.ann, b.here, mention+" no"); return true }, b.ann, textWhich},
+				{func() bool { b.s.Type(b.ann, b.here, mention+" /pending"); return true }, b.ann, textInPrivate},
+				{func() bool { b.s.Type(b.ann, b.direct, "hello"); return true }, b.ann, textHelp},
+				{func() bool { b.s.Type(b.ann, b.direct, "no"); return true }, b.ann, textWhich},
+				{func() bool { b.s.Type(b.bob, outside, "no"); return true }, b.bob, textElsewhere},
+				{func() bool { b.s.Type(b.mallory, stray, "hello"); return true }, b.mallory, sayHow},
+			} {
+				before := b.s.Told(c.who)
+				if !c.say() {
+					t.Fatal("Discord does not send it")
+				}
+				b.until("a word", func() bool { return len(b.s.Told(c.who)) > len(before) })
+				if told := b.s.Told(c.who); !slices.Contains(told, discordtest.Drawn(escape(c.want))) ||
+					len(told) != len(before)+1 {
+					t.Errorf("told %q, want %q", told[len(before):], c.want)
+				}
+			}
+			b.nothing("talk")
+
+			before := len(b.s.Told(b.ann)) + len(b.s.Told(b.mallory))
+			b.s.Type(b.ann, b.here, "what does this do?")
+			b.s.Type(b.ann, b.here, "no")
+			b.s.Type(b.ann, b.here, "/pending please")
+			b.s.Type(b.mallory, stray, "and I go on") // told a moment ago
+			b.s.Type(b.mallory, b.here, mention+" hello")
+			b.nothing("talk between people")
+			if n := len(b.s.Told(b.ann)) + len(b.s.Told(b.mallory)); n != before {
+				t.Errorf("talk was answered: %q", append(b.s.Told(b.ann), b.s.Told(b.mallory)...))
+			}
+		})
+	}
+}
+
+// A freeze in words stops everything, wherever an approver asks for it.
+func TestFreezeInWords(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil).connected()
+	b.s.Type(b.ann, b.here, "<@"+b.s.Bot()+"> /freeze")
+	if r := b.one(0); r.Want != approver.WantFreeze || r.Conversation != b.here || r.Sender != b.ann {
+		t.Errorf("got %+v", r)
+	}
+	b.told(b.ann, "noted")
+}
+
+// A forwarded text is somebody else's, also in a direct conversation: there its sender is told.
+func TestForwardedDirectMessage(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil).connected()
+	card := high()
+	b.post(b.direct, card)
+	b.s.SendMessage(b.ann, b.direct, "", 1, func(e event) {
+		e["message_reference"] = event{"type": 1, "message_id": b.s.Bot(), "channel_id": b.here}
+		e["message_snapshots"] = []event{{"message": event{"content": "no " + card.Code.Reveal()}}}
+	})
+	b.told(b.ann, strings.TrimSuffix(textCopied, "."))
+	b.nothing("a forwarded text")
+}

@@ -1,0 +1,111 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"approver.example"
+	"approver.example/channels/intent"
+)
+
+// subWords are what may stand behind the command that approves in the place of a code. Other apps use
+// commands of these names, so they are none of ours.
+var subWords = map[string]approver.Want{
+	"pending": approver.WantPending, "status": approver.WantStatus, "grants": approver.WantGrants,
+	"freeze": approver.WantFreeze, "help": approver.WantHelp,
+}
+
+func wantOf(word string) approver.Want {
+	return subWords[strings.ToLower(strings.Trim(word, " .!?/"))]
+}
+
+// Commands are the names of the commands that approve and deny.
+func (c *Channel) Commands() (approve, deny string) { return c.cfg.approve(), c.cfg.deny() }
+
+// read reads a command, or a text that may be one. The names of our commands are the configuration's.
+func (s *session) read(text string) (intent.Intent, error) {
+	verb, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+	switch strings.ToLower(verb) {
+	case s.cfg.approve():
+		if want := wantOf(rest); want != approver.WantAnswer {
+			return intent.Intent{Want: want, Method: approver.ByCommand}, nil
+		}
+		return intent.Parse(defaultCommand + " " + rest)
+	case s.cfg.deny():
+		return intent.Parse(defaultDenyCommand + " " + rest)
+	}
+	return intent.Parse(text)
+}
+
+// command handles our slash commands. The acknowledgement can carry the outcome, which nobody but the
+// sender sees.
+func (s *session) command(ctx context.Context, a *ack, cmd *slack.SlashCommand) {
+	g := s.who()
+	err := g.admit(commandOrigin(cmd))
+	if s.pairs(ctx, a, cmd, err) {
+		return
+	}
+	switch {
+	case errors.Is(err, errStranger):
+		answerCommand(a, approver.Outcome{Text: err.Error()}, "")
+		return
+	case err != nil:
+		s.log.Info("slack command refused", "user", cmd.UserID, "reason", err)
+		return
+	}
+	in, err := s.read(cmd.Command + " " + cmd.Text)
+	here := g.place(cmd.ChannelID) == nil
+	problem := ""
+	switch {
+	case cmd.Command != s.cfg.approve() && cmd.Command != s.cfg.deny():
+		problem = "That is no command of approver here: use " + s.cfg.approve() + " and " + s.cfg.deny() + "."
+	case err == nil && in.Want != approver.WantAnswer:
+	case !here:
+		problem = textElsewhere
+	case err != nil || in.Method != approver.ByCommand:
+		problem = s.formHelp(err)
+	}
+	if problem != "" {
+		answerCommand(a, approver.Outcome{Text: problem}, "")
+		return
+	}
+	late := time.AfterFunc(ackIn, func() { a.done(nil) })
+	defer late.Stop()
+	r := asked(in, cmd.ChannelID, here)
+	r.Sender, r.Name, r.Sent = cmd.UserID, cmd.UserName, a.at
+	out := s.reply(ctx, r)
+	if !a.rich || !answerCommand(a, out, whole(r)) {
+		s.show(ctx, place{Channel: cmd.ChannelID}, cmd.UserID, out, whole(r))
+	}
+}
+
+// asked is what a person says with a command or a message in a conversation; here says whether it
+// gets cards. Who wants to see something elsewhere, or in a direct message, sees it alone.
+func asked(in intent.Intent, conversation string, here bool) approver.Reply {
+	if in.Want != approver.WantAnswer && (!here || isDirect(conversation)) {
+		conversation = ""
+	}
+	return approver.Reply{Want: in.Want, Channel: Name, Conversation: conversation, Approve: in.Approve,
+		Method: in.Method, Code: in.Code, Grant: in.Grant, Reason: in.Reason}
+}
+
+// isDirect reports whether a conversation is with the bot alone: it sees no other direct messages.
+func isDirect(conversation string) bool { return strings.HasPrefix(conversation, "D") }
+
+// answerCommand acknowledges a command with an outcome that only its sender sees. It reports
+// whether it was sent.
+func answerCommand(a *ack, out approver.Outcome, elsewhere string) bool {
+	answer := map[string]any{
+		"response_type": "ephemeral",
+		"text":          escape(clip(out.Text)),
+		"mrkdwn":        false,
+	}
+	if blocks := told(out, elsewhere); len(blocks) > 0 {
+		answer["blocks"] = blocks
+	}
+	return a.done(answer)
+}

@@ -1,0 +1,205 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"approver.example"
+	"approver.example/channels/intent"
+	"approver.example/channels/internal/cards"
+	"approver.example/display"
+	"approver.example/tokens"
+)
+
+// The ids of the dialogs, and of their one input.
+const (
+	codeModal = "ap:code"
+	codeInput = "code"
+	whyModal  = "ap:why"
+	whyInput  = "why"
+)
+
+// maxModal bounds the text of a dialog, in bytes: it may have 100 blocks.
+const maxModal = 30 * maxTold
+
+// ask opens the dialog of a button that gives no answer by itself.
+func (s *session) ask(ctx context.Context, cb *slack.InteractionCallback, at place, action cards.Action) {
+	data, err := json.Marshal(at)
+	if err != nil {
+		return
+	}
+	title := titleOf(cb.Message.Blocks.BlockSet)
+	if action == cards.DenyWhy {
+		s.open(ctx, cb, at, whyDialog(title, string(data)))
+		return
+	}
+	s.open(ctx, cb, at, codeDialog(title, string(data)))
+}
+
+// open shows a dialog. Slack allows three seconds from the press.
+func (s *session) open(ctx context.Context, cb *slack.InteractionCallback, at place, view slack.ModalViewRequest) {
+	err := s.call(ctx, "views.open", func(ctx context.Context) error {
+		_, err := s.api.OpenViewContext(ctx, cb.TriggerID, view)
+		return err
+	})
+	if err != nil {
+		s.log.Warn("could not open a slack dialog", "error", err)
+		s.tell(ctx, at, cb.User.ID,
+			"Slack did not open the dialog in time. Press the button again.")
+	}
+}
+
+// dialog handles what was typed into a dialog. The acknowledgement carries the outcome, so it
+// waits for it, but not for longer than Slack waits.
+func (s *session) dialog(ctx context.Context, a *ack, cb *slack.InteractionCallback, refused error) {
+	input := map[string]string{codeModal: codeInput, whyModal: whyInput}[cb.View.CallbackID]
+	if input == "" {
+		return
+	}
+	wrong := func(text string) bool {
+		return a.done(slack.NewErrorsViewSubmissionResponse(map[string]string{input: clip(text)}))
+	}
+	var at place
+	err := refused
+	if err == nil { // Slack keeps what we put there, and people cannot change it
+		err = json.Unmarshal([]byte(cb.View.PrivateMetadata), &at)
+	}
+	switch {
+	case errors.Is(err, errStranger):
+		wrong(err.Error())
+		return
+	case err != nil:
+		s.log.Info("slack dialog refused", "user", cb.User.ID, "reason", err)
+		return
+	case s.who().place(at.Channel) != nil: // it got cards when the dialog was opened
+		wrong(textElsewhere)
+		return
+	}
+	r, problem := s.typed(cb.View.State, input)
+	if problem != "" {
+		wrong(problem)
+		return
+	}
+	late := time.AfterFunc(ackIn, func() { a.done(nil) })
+	defer late.Stop()
+	out := s.reply(ctx, at.reply(cb.User, r))
+	switch out.Kind {
+	case approver.OutcomeUnknown, approver.OutcomeLocked, approver.OutcomeRefused, approver.OutcomeNeedCode:
+		if wrong(out.Text) { // the dialog stays open for another try
+			return
+		}
+	default:
+		a.done(slack.NewClearViewSubmissionResponse())
+	}
+	s.tell(ctx, at, cb.User.ID, out.Text)
+}
+
+// typed reads what stands in a dialog: a yes with a code, or a no with its reason. problem is for the
+// person, if it is neither.
+func (s *session) typed(state *slack.ViewState, input string) (r approver.Reply, problem string) {
+	text := ""
+	if state != nil {
+		text = strings.TrimSpace(state.Values[input][input].Value)
+	}
+	if input == whyInput {
+		if text == "" {
+			problem = "Nothing was typed, so nothing was changed. Type why, or close this and press Deny."
+		}
+		return approver.Reply{Method: approver.ByTap, Reason: text}, problem
+	}
+	code, err := typedCode(text)
+	if err != nil {
+		return approver.Reply{}, s.formHelp(err)
+	}
+	return approver.Reply{Approve: true, Method: approver.ByCode, Code: code}, ""
+}
+
+func typedCode(text string) (tokens.Code, error) {
+	if code, err := tokens.Parse(text); err == nil {
+		return code, nil
+	}
+	in, err := intent.Parse(text)
+	if err == nil && !in.Approve { // the dialog approves; a refusal typed into it is unclear
+		err = intent.ErrUnclear
+	}
+	if err == nil && in.Code.IsZero() {
+		err = tokens.ErrForm
+	}
+	if err != nil {
+		return tokens.Code{}, err
+	}
+	return in.Code, nil
+}
+
+// codeDialog is the modal that takes a typed code. Slack returns place along with the typed
+// text; people do not see it.
+func codeDialog(title, place string) slack.ModalViewRequest {
+	input := slack.NewPlainTextInputBlockElement(plainText("CONFIRM-…"), codeInput)
+	input.MaxLength = 100
+	return inputDialog("Approve with the code", "Approve", codeModal, title, place, slack.NewInputBlock(codeInput,
+		plainText("The code on the card"), plainText("It stands below the text of that card. Type it only if the "+
+			"line above is what you want to happen."), input))
+}
+
+// whyDialog is the modal that takes the reason of a no.
+func whyDialog(title, place string) slack.ModalViewRequest {
+	input := slack.NewPlainTextInputBlockElement(plainText("Use a branch instead."), whyInput)
+	input.MaxLength, input.Multiline = approver.MaxReason, true
+	return inputDialog("Deny, say why", "Deny", whyModal, title, place, slack.NewInputBlock(whyInput,
+		plainText("Why?"), plainText("The agent is told this."), input))
+}
+
+// inputDialog is a modal with one input, below the headline of the card that it is about.
+func inputDialog(title, submit, id, headline, place string, input slack.Block) slack.ModalViewRequest {
+	return slack.ModalViewRequest{
+		Type: slack.VTModal, Title: plainText(title), Submit: plainText(submit), Close: plainText("Cancel"),
+		CallbackID: id, PrivateMetadata: place,
+		Blocks: slack.Blocks{BlockSet: []slack.Block{plainSection(headline), input}},
+	}
+}
+
+// detailsDialog shows what is known of a request. elsewhere says where all of it is if it is too long.
+func detailsDialog(title, text, elsewhere string) slack.ModalViewRequest {
+	v := slack.ModalViewRequest{Type: slack.VTModal, Title: plainText("Request"), Close: plainText("Close")}
+	v.Blocks.BlockSet = append([]slack.Block{plainSection(clip(orElse(title, "approval request")))},
+		pieces(text, maxModal, elsewhere)...)
+	return v
+}
+
+// pieces shows a text of at most room bytes in blocks that end with a line where they can. The rest of a
+// longer line is marked, so that it cannot pass for a line of its own. elsewhere says where the whole is.
+func pieces(text string, room int, elsewhere string) (blocks []slack.Block) {
+	shown, hidden := display.Cut(text, room)
+	for len(shown) > 0 {
+		n := display.RuneBoundary(shown, maxTold)
+		rest := shown[n:]
+		if end := strings.LastIndexByte(shown[:n], '\n'); rest != "" && end >= 0 {
+			n, rest = end, shown[end+1:]
+		} else if rest != "" {
+			rest = "… " + rest
+		}
+		blocks = append(blocks, slack.NewRichTextBlock("", preformatted(shown[:n])))
+		shown = rest
+	}
+	if hidden > 0 {
+		blocks = append(blocks, plainSection(fmt.Sprintf("✂️ %d bytes are hidden here. On the daemon's machine %s shows "+
+			"all of it.", hidden, orElse(elsewhere, "approver pending"))))
+	}
+	return blocks
+}
+
+// titleOf reads the push line back from a card.
+func titleOf(card []slack.Block) string {
+	if len(card) > 0 {
+		if s, ok := card[0].(*slack.SectionBlock); ok && s.Text != nil && s.Text.Text != "" {
+			return s.Text.Text
+		}
+	}
+	return "approval request"
+}

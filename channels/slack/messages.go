@@ -1,0 +1,154 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/slack-go/slack"
+	"github.com/slack-go/slack/slackevents"
+
+	"approver.example"
+	"approver.example/channels/intent"
+)
+
+// hintEvery is how often a person who talks in the thread of a card is told how to answer it.
+const hintEvery = 10 * time.Minute
+
+// A heard is a message that may be for us.
+type heard struct {
+	*slackevents.MessageEvent
+	here      bool // in a conversation that gets cards
+	addressed bool // it is for the bot and nobody else
+	in        intent.Intent
+	err       error // why the text is no answer
+}
+
+// message handles an ordinary message. It leaves the talk of people alone.
+func (s *session) message(
+	ctx context.Context, a *ack, outer *slackevents.EventsAPIEvent, ev *slackevents.MessageEvent,
+) {
+	late := time.AfterFunc(ackIn, func() { a.done(nil) })
+	defer late.Stop()
+	g := s.who()
+	refused := g.admit(messageOrigin(outer, ev))
+	if s.pairsByMessage(ctx, ev, refused) || refused != nil && !errors.Is(refused, errStranger) {
+		return
+	}
+	text, mentioned := strings.CutPrefix(strings.TrimSpace(unescape(ev.Text)), "<@"+s.bot+">")
+	m := heard{MessageEvent: ev, here: g.place(ev.Channel) == nil, addressed: mentioned || isDirect(ev.Channel)}
+	if m.in, m.err = s.read(text); m.addressed && errors.Is(m.err, intent.ErrNotAnAnswer) {
+		if want := wantOf(text); want != approver.WantAnswer {
+			m.in, m.err = intent.Intent{Want: want, Method: approver.ByCommand}, nil
+		}
+	}
+	answers := m.err == nil && m.in.Want == approver.WantAnswer && m.ThreadTimeStamp != ""
+	if !m.here && !m.addressed && !answers {
+		return
+	}
+	if refused != nil {
+		s.unheard(ctx, m, refused)
+		return
+	}
+	s.said(ctx, a, m)
+}
+
+// said handles a message of an approver.
+func (s *session) said(ctx context.Context, a *ack, m heard) {
+	at := place{Channel: m.Channel, Thread: m.ThreadTimeStamp}
+	tell := func(text string) { s.tell(ctx, at, m.User, text) }
+	talk := errors.Is(m.err, intent.ErrNotAnAnswer)
+	plain := m.err == nil && m.in.Method == approver.ByPlain
+	switch {
+	case talk && m.addressed:
+		tell(s.textHint())
+		return
+	case talk:
+		s.hint(ctx, at, m)
+		return
+	case m.err != nil:
+		tell(s.formHelp(m.err))
+		return
+	case m.in.Want == approver.WantAnswer && !m.here:
+		if _, ours := s.parent(ctx, m.MessageEvent); ours || m.addressed {
+			tell(textElsewhere)
+		}
+		return
+	}
+	r := asked(m.in, m.Channel, m.here)
+	r.Sender, r.Sent = m.User, sentAt(m.TimeStamp)
+	if r.Want == approver.WantAnswer {
+		request, ours := s.parent(ctx, m.MessageEvent)
+		switch {
+		case plain && !ours:
+			if m.addressed {
+				tell(textWhich)
+			}
+			return // a bare yes or no that answers no card of ours is talk
+		case plain && request == "":
+			tell(textOver)
+			return
+		case r.Approve && !s.cfg.TextApprovals:
+			tell(s.textNoYes())
+			return
+		case request != "": // a code in the thread of a card has to be that card's
+			at.Request, at.Message = request, m.ThreadTimeStamp
+		}
+	}
+	r.Request, r.Message = at.Request, at.Message
+	s.settle(ctx, a, at, r)
+}
+
+// hint tells somebody who wrote below a card how to answer it, once in a while.
+func (s *session) hint(ctx context.Context, at place, m heard) {
+	if at.Thread == "" || !s.hints.Begin(m.User+" "+at.Channel+" "+at.Thread, hintEvery) {
+		return
+	}
+	if _, ours := s.parent(ctx, m.MessageEvent); ours {
+		s.tell(ctx, at, m.User, s.textHint())
+	}
+}
+
+// unheard tells somebody who is not on the list that their message does not count, once in a while, if
+// it was surely meant for us: it is to the bot alone, or answers a card.
+func (s *session) unheard(ctx context.Context, m heard, refused error) {
+	below := m.err == nil && m.ThreadTimeStamp != ""
+	if !m.addressed && !below || !s.hints.Begin(m.User, refuseEvery) {
+		return
+	}
+	if !m.addressed {
+		if _, ours := s.parent(ctx, m.MessageEvent); !ours {
+			return
+		}
+	}
+	s.log.Info("slack message refused", "user", m.User, "conversation", m.Channel, "reason", refused)
+	s.tell(ctx, place{Channel: m.Channel, Thread: m.ThreadTimeStamp}, m.User, refused.Error())
+}
+
+// parent finds the card that a message replies to: the first message of its thread. ours reports whether
+// that is a message of ours, and request is that of a card which is still pending.
+func (s *session) parent(ctx context.Context, ev *slackevents.MessageEvent) (request string, ours bool) {
+	if ev.ThreadTimeStamp == "" || ev.ThreadTimeStamp == ev.TimeStamp {
+		return "", false
+	}
+	var list []slack.Message
+	err := s.call(ctx, "conversations.replies", func(ctx context.Context) (err error) {
+		list, _, _, err = s.api.GetConversationRepliesContext(ctx, &slack.GetConversationRepliesParameters{
+			ChannelID: ev.Channel, Timestamp: ev.ThreadTimeStamp, Limit: 1, Inclusive: true})
+		return err
+	})
+	if err != nil {
+		s.log.Warn("could not read the card that a message answers", "error", err)
+		return "", false
+	}
+	if len(list) == 0 || list[0].Timestamp != ev.ThreadTimeStamp {
+		return "", false
+	}
+	g := s.who()
+	if !g.ours(&list[0]) {
+		return "", false
+	}
+	request, _ = requestIn(list[0].Blocks)
+	return request, true
+}

@@ -1,0 +1,81 @@
+package gate
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"approver.example"
+	"approver.example/display"
+)
+
+// saying returns a verdict with a sentence on why, and perhaps a title.
+func saying(d approver.Decision, by, why, title string) approver.Verdict {
+	return approver.Verdict{Decision: d, Severity: approver.High, By: by, Rule: by, Confidence: 0.9, Appealable: true,
+		Says: display.Summary{Title: display.Phrase{Text: title}, Why: display.Phrase{Text: why}, Part: title}}
+}
+
+// Whoever decides says why; what another stage knows of the call stays on the card.
+func TestSaysOfTheDecidingStage(t *testing.T) {
+	reflex := saying(approver.Ask, "reflex", "it deletes", "Delete x")
+	policy := saying(approver.Ask, "policy", "we ask", "")
+	policy.Severity = approver.Catastrophic
+	evaluator := saying(approver.Ask, "evaluator", "it is not sure", "")
+	escalates := reflex
+	escalates.MinTier = approver.TierEvaluation
+	warns := saying(approver.Warn, "heuristics", "only a warning", "Warn")
+	for name, c := range map[string]struct {
+		found      []approver.Verdict
+		evaluator  *approver.Verdict
+		why, title string
+	}{
+		"alone":     {[]approver.Verdict{reflex}, nil, "it deletes", "Delete x"},
+		"policy":    {[]approver.Verdict{reflex, policy}, nil, "we ask", "Delete x"},
+		"denied":    {[]approver.Verdict{reflex, saying(approver.Deny, "policy", "never", "")}, nil, "never", "Delete x"},
+		"evaluated": {[]approver.Verdict{escalates}, &evaluator, "it deletes", "Delete x"},
+		"warned":    {[]approver.Verdict{warns, policy}, nil, "we ask", "summed up"},
+	} {
+		g := &Gate{Log: slog.New(slog.DiscardHandler), Audit: &memAudit{}, Tiers: approver.TierScreen,
+			Sum: func(approver.ToolCall) display.Summary {
+				return display.Summary{Title: display.Phrase{Text: "summed up"}, Why: display.Phrase{Text: "not this"}}
+			}}
+		for _, v := range c.found {
+			g.Stages = append(g.Stages, sure(v))
+		}
+		if c.evaluator != nil {
+			g.Evaluator = sure(*c.evaluator)
+		}
+		var got approver.Verdict
+		g.Ask = func(_ context.Context, _ approver.ToolCall, why approver.Verdict) approver.Verdict {
+			got = why
+			return why
+		}
+		if v := g.Decide(t.Context(), approver.ToolCall{}); v.Decision == approver.Deny && got.By == "" {
+			got = v
+		}
+		if got.Says.Why.Text != c.why || got.Says.Title.Text != c.title {
+			t.Errorf("%s: got %q and %q, want %q and %q", name, got.Says.Why.Text, got.Says.Title.Text, c.why, c.title)
+		}
+	}
+}
+
+// sure is a stage that always returns the same verdict.
+type sure approver.Verdict
+
+func (v sure) Judge(context.Context, approver.ToolCall) (approver.Verdict, error) {
+	return approver.Verdict(v), nil
+}
+
+// An appeal says whose word people are asked about, and what was blocked for another reason does not
+// give the old one.
+func TestSaysOfAppealsAndBlocks(t *testing.T) {
+	v := saying(approver.Deny, "reflex", "it deletes %s", "Delete x")
+	v.Says.Why.Args = []string{"x"}
+	if got := asked(v, approver.Appeal{Of: "1"}); got.Says.Why.Plain() !=
+		"A rule denies this call, and the agent appeals: it deletes x" || got.Says.Title.Text != "Delete x" {
+		t.Errorf("got %+v", got.Says)
+	}
+	if got := v.Blocked("nobody", ""); !got.Says.Why.IsZero() || got.Says.Title.Text != "Delete x" {
+		t.Errorf("got %+v", got.Says)
+	}
+}

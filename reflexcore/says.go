@@ -1,0 +1,159 @@
+package reflexcore
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"approver.example"
+	"approver.example/display"
+	"approver.example/reflexcore/flow"
+	"approver.example/reflexcore/shell"
+	"approver.example/reflexcore/summary"
+)
+
+// This file says in words for people what a call would do. Only a call that is stopped is put before
+// them, so the others cost nothing.
+
+// Sentences on why people are asked, beside those of rules.
+const (
+	whyComplex      = "it is too complex to be checked"
+	whyIrreversible = "it does what cannot be taken back"
+	whyPrecedent    = "people said no to a call like this on %s"
+	whyNoPrecedents = "what people said no to before cannot be read"
+	whyLoop         = "the agent does the same again and again"
+	whyProject      = "A rule of the project says: %s"
+)
+
+// whyFlow are those of information flow, by where the data goes.
+var whyFlow = map[flow.Sink]string{
+	flow.External:       "%s data would leave this machine",
+	flow.Exec:           "%s data would become code that runs",
+	flow.Memory:         "%s data would get into the memory of an agent",
+	flow.WorkspaceWrite: "%s data would be written to a file",
+	flow.Read:           "%s data would come before the model",
+}
+
+// Sentences on how hard it is to undo a call, by score, with what is lost.
+var undos = []struct {
+	from                   uint8
+	plain, copied, trashed string
+}{
+	{TypeFrom, "Cannot be undone: it %s", "Hard to undo: it %s, and copies it first",
+		"Hard to undo: it %s, into a trash"},
+	{AskFrom, "Hard to undo: it %s", "Hard to undo: it %s, and copies it first", "Hard to undo: it %s, into a trash"},
+	{20, "Can be undone with some work: it %s", "Can be undone: it %s, and copies it first",
+		"Can be undone: it %s, into a trash"},
+	{1, "Easy to undo: it %s", "Easy to undo: it %s, and copies it first", "Easy to undo: it %s, into a trash"},
+}
+
+// undoLater is said of what a call only writes down.
+const undoLater = "Nothing is lost yet: once it runs, it %s"
+
+// undoGit is said of what version control has.
+const undoGit = "Easy to undo: git has it"
+
+// whyOf returns the sentence of a rule, which a catalog can translate if it is approver's own.
+func whyOf(r *Rule) display.Phrase {
+	if r.Layer == ProjectLayer { // these are not approver's words
+		return display.Phrase{Text: whyProject, Args: []string{display.OneLine(r.Reason)}}
+	}
+	return display.Sentence(r.Reason)
+}
+
+// say fills in what people read of a call that is denied, or that they are asked about.
+func (e *Engine) say(j *judgment, v *approver.Verdict) {
+	if v.Decision > approver.Ask {
+		return
+	}
+	call := &j.call.ToolCall
+	v.Says.Project, v.Says.Branch = e.projectOf(call.Dir, j.call.Around.Home)
+	c := summary.Call{ToolCall: *call, Home: j.call.Around.Home, Effects: j.call.Effects, Places: j.places,
+		About: j.about, Rule: v.Rule, Branch: v.Says.Branch,
+		Real: func(p string) (string, bool) { return j.call.Links.Real(e.analyzer.Files, p) }}
+	if call.Command != "" {
+		c.Pieces = shell.Pieces(call.Command, e.analyzer.Limits.Shell)
+	}
+	v.Says.Title, v.Says.Does, v.Says.Part = c.Title(), c.Does(), c.Part()
+	v.Says.Undo = undo(v.Irreversible)
+}
+
+// Sum says in words for people what a call would do, whatever is decided about it, and without what
+// was remembered. If the engine panics, it says nothing.
+func (e *Engine) Sum(call approver.ToolCall) (s display.Summary) {
+	defer func() {
+		if recover() != nil {
+			s = display.Summary{}
+		}
+	}()
+	j := &judgment{}
+	v := e.run(j, call)
+	v.Decision = approver.Ask
+	e.say(j, &v)
+	v.Says.Why = display.Phrase{} // whoever asks says why
+	return v.Says
+}
+
+// undo says how hard it is to undo a call; zero if nothing is lost.
+func undo(i approver.Irreversibility) display.Phrase {
+	lost := i.Why
+	for _, m := range lossModifiers {
+		lost, _, _ = strings.Cut(lost, ", "+m)
+	}
+	if i.Score == 0 || lost == "" {
+		return display.Phrase{}
+	}
+	if lost == lossNone {
+		return display.Phrase{Text: undoGit}
+	}
+	if strings.Contains(i.Why, ", "+lossLater) {
+		return display.Phrase{Text: undoLater, Args: []string{lost}}
+	}
+	for _, u := range undos {
+		if i.Score < u.from {
+			continue
+		}
+		text := u.plain
+		switch {
+		case strings.Contains(i.Why, ", "+lossCopied):
+			text = u.copied
+		case strings.Contains(i.Why, ", "+lossTrashed):
+			text = u.trashed
+		}
+		return display.Phrase{Text: text, Args: []string{lost}}
+	}
+	return display.Phrase{}
+}
+
+// projectOf returns the name of the repository of a folder, owner/name if its remote says so, and the
+// branch that is checked out.
+func (e *Engine) projectOf(dir, home string) (project, branch string) {
+	if !path.IsAbs(dir) {
+		return "", ""
+	}
+	project, branch = e.analyzer.Git.Named(dir)
+	dir = path.Clean(dir)
+	if project == "" && dir != home && dir != "/" && dir != "/tmp" {
+		project = path.Base(dir)
+	}
+	return display.OneLine(project), display.OneLine(branch)
+}
+
+// Texts returns what the engine says to people beside the reasons of rules, for catalogs of
+// translations: texts, and the words in them that are not the call's.
+func Texts() []string {
+	out := append(summary.Texts(), whyComplex, whyIrreversible, whyPrecedent, whyNoPrecedents, whyLoop, whyProject,
+		undoGit, undoLater)
+	for _, text := range whyFlow {
+		out = append(out, text)
+	}
+	for _, u := range undos {
+		out = append(out, u.plain, u.copied, u.trashed)
+	}
+	for i := range tripRules {
+		out = append(out, tripRules[i].Reason)
+	}
+	out = append(out, lossTexts()...)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
