@@ -7,7 +7,6 @@ import (
 
 	"approver.example"
 	"approver.example/channels/channeltest/fake"
-	"approver.example/channels/internal/cards"
 	"approver.example/channels/telegram/telegramtest"
 )
 
@@ -29,7 +28,7 @@ func TestEveryButton(t *testing.T) {
 		want   approver.Reply
 	}{
 		{fake.ApproveButton, approver.Reply{Approve: true, Shown: 3}},
-		{fake.QuarterButton, approver.Reply{Approve: true, Shown: 3, Grant: approver.Term{For: cards.Quarter}}},
+		{fake.QuarterButton, approver.Reply{Approve: true, Shown: 3, Grant: approver.Term{For: approver.TapTerm}}},
 		{fake.SessionButton, approver.Reply{Approve: true, Shown: 3, Grant: approver.Term{Session: true}}},
 		{fake.DenyButton, approver.Reply{}},
 		{fake.DetailsButton, approver.Reply{Want: approver.WantDetails}},

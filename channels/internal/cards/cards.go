@@ -79,7 +79,7 @@ func (a Action) Reply() (r approver.Reply, ok bool) {
 	case Approve:
 		r.Approve = true
 	case ApproveFor:
-		r.Approve, r.Grant = true, approver.Term{For: Quarter}
+		r.Approve, r.Grant = true, approver.Term{For: approver.TapTerm}
 	case ApproveSession:
 		r.Approve, r.Grant = true, approver.Term{Session: true}
 	case Deny:
@@ -96,9 +96,6 @@ func (a Action) Reply() (r approver.Reply, ok bool) {
 	}
 	return r, true
 }
-
-// Quarter is how long the yes of ApproveFor lasts.
-const Quarter = approver.TapTerm
 
 // counts reports whether the data of an action say how many identical calls the card counts.
 func (a Action) counts() bool {
