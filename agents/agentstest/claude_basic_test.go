@@ -83,7 +83,8 @@ var answersScenarios = []scenario{
 	}},
 	{"eight calls in one turn, four approved", func(t *testing.T) {
 		w := start(t, func(command string) string {
-			if strings.ContainsAny(command[len(command)-1:], "1357") {
+			_, branch, _ := strings.Cut(command, "--delete b")
+			if branch != "" && strings.Contains("1357", branch[:1]) {
 				return "approve"
 			}
 			return "deny"

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"approver.example/display"
 )
 
 // This file has the person who answers.
@@ -38,7 +40,10 @@ func (w *claudeWorld) watch(answers func(command string) string) {
 		for lines.Scan() {
 			var event struct {
 				Type string
-				Card struct{ Request, State, Command string }
+				Card struct {
+					Request string
+					Body    []display.Block
+				}
 			}
 			err := json.Unmarshal(lines.Bytes(), &event)
 			if err == nil && event.Type == "hello" {
@@ -47,12 +52,12 @@ func (w *claudeWorld) watch(answers func(command string) string) {
 			if err != nil || event.Card.Request == "" || seen[event.Card.Request] {
 				continue
 			}
-			card := event.Card
-			seen[card.Request] = true
+			request, call := event.Card.Request, words(event.Card.Body)
+			seen[request] = true
 			w.mu.Lock()
-			w.asked, w.requests = append(w.asked, card.Command), append(w.requests, card.Request)
+			w.asked, w.requests = append(w.asked, call), append(w.requests, request)
 			w.mu.Unlock()
-			all.Go(func() { w.answer(ctx, card.Request, answers(card.Command)) })
+			all.Go(func() { w.answer(ctx, request, answers(call)) })
 		}
 	})
 	select {
@@ -60,6 +65,15 @@ func (w *claudeWorld) watch(answers func(command string) string) {
 	case <-time.After(patience):
 		w.Fatal("the daemon knows of nobody who looks")
 	}
+}
+
+// words is what a card shows of a call: the texts of its body, with their labels.
+func words(body []display.Block) string {
+	var lines []string
+	for _, b := range body {
+		lines = append(lines, strings.TrimPrefix(b.Label+": "+b.Text, ": "))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // answer answers a request, and returns what the person is told.
