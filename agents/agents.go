@@ -2,6 +2,8 @@ package agents
 
 import (
 	"encoding/json"
+	"strconv"
+	"strings"
 
 	"approver.example"
 	"approver.example/agents/blocking"
@@ -87,6 +89,28 @@ func (ev Event) Asks() Content {
 		return ev.Content
 	}
 	return ev.Asked
+}
+
+// ExitCode is the exit code of a call that failed, as the agent writes it in the first or the last
+// line of Failure: "Exit code 2". It is from 1 to 255, and zero if the agent does not say it.
+func (ev Event) ExitCode() int {
+	text := strings.TrimSpace(ev.Failure)
+	first, _, _ := strings.Cut(text, "\n")
+	for _, line := range []string{first, text[strings.LastIndex(text, "\n")+1:]} {
+		_, after, found := strings.Cut(strings.ToLower(line), "exit")
+		if !found {
+			continue
+		}
+		// "exit code 2", "exited with code 2", "exit status: 2", "Exit Code: 2".
+		for _, word := range [...]string{"ed", " with", " code", " status", ":", " "} {
+			after = strings.TrimPrefix(after, word)
+		}
+		digits := after[:len(after)-len(strings.TrimLeft(after, "0123456789"))]
+		if code, err := strconv.Atoi(digits); err == nil && code <= 255 {
+			return code
+		}
+	}
+	return 0
 }
 
 // An Answer is the output of the hook process: its two streams and its exit code.

@@ -54,7 +54,7 @@ func (v *Cards) card(r Request, t display.Texts, code tokens.Code) approver.Card
 	if res, ok := r.Told(); ok {
 		c.OneTap, c.Choices, c.Code = false, nil, tokens.Code{}
 		c.Result = t.Message(display.Msg("%s%s", resultOf(r, res), disowned(r, res)))
-		if fateTexts[commonFate(r)].card != "" || r.withheldFromAll(r.Also) || refusedAgain(r) {
+		if fateTextsOf(r).card != "" || r.withheldFromAll(r.Also) || refusedAgain(r) {
 			c.State = approver.Withdrawn // nobody may read that the yes counts
 		}
 	} else if r.Granted() {

@@ -3,7 +3,6 @@ package broadcaster
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -32,6 +31,9 @@ func (x *bench) yes(call approver.ToolCall) {
 func TestWhatBecameOfAYes(t *testing.T) {
 	const (
 		stands  = "✅ Approved once by Alice via Telegram · 0 s"
+		itRan   = stands + " · ran"
+		failed  = stands + " · failed"
+		failed2 = stands + " · failed with exit code 2"
 		untaken = "↩ Approved by Alice via Telegram · 0 s · nobody took the answer: the agent was gone, and most likely " +
 			"nothing ran"
 		notRun = "↩ Approved by Alice via Telegram · 0 s · the agent reported no run of it: most likely its own rules or " +
@@ -48,6 +50,7 @@ func TestWhatBecameOfAYes(t *testing.T) {
 		}
 	}
 	refused, ran := became(me, "c1", NotRun, nil), became(me, "c1", DidRun, nil)
+	fails, fails2 := became(me, "c1", DidFail, nil), became(me, "c1", FailedWith(2), nil)
 	wait := func(d time.Duration) step { return func(*bench) { time.Sleep(d) } }
 	day := 23 * time.Hour
 	if testing.Short() {
@@ -65,12 +68,16 @@ func TestWhatBecameOfAYes(t *testing.T) {
 		tells int // records of not_run
 	}{
 		{"taken", courier, []step{ack, wait(aLongTime())}, stands, 0},
-		{"taken, and it ran", courier, []step{ack, ran, wait(aLongTime())}, stands, 0},
-		{"it ran, and the acknowledgment was lost", courier, []step{ran, wait(aLongTime())}, stands, 0},
+		{"taken, and it ran", courier, []step{ack, ran, wait(aLongTime())}, itRan, 0},
+		{"taken, and it ran, said twice", courier, []step{ack, ran, fails, wait(aLongTime())}, itRan, 0},
+		{"taken, and it failed", courier, []step{ack, fails, wait(aLongTime())}, failed, 0},
+		{"taken, and it failed with an exit code", courier, []step{ack, fails2, refused, wait(aLongTime())}, failed2, 0},
+		{"a script's call failed", script, []step{fails2, wait(aLongTime())}, failed2, 0},
+		{"it ran, and the acknowledgment was lost", courier, []step{ran, wait(aLongTime())}, itRan, 0},
 		{"not taken, and it is early", courier, []step{wait(14 * time.Second)}, stands, 0},
 		{"not taken", courier, []step{wait(20 * time.Second)}, untaken, 0},
 		{"not taken, after a day", courier, []step{wait(day)}, untaken, 0},
-		{"not taken, and it ran after all", courier, []step{wait(time.Minute), ran, wait(time.Minute)}, stands, 0},
+		{"not taken, and it ran after all", courier, []step{wait(time.Minute), ran, wait(time.Minute)}, itRan, 0},
 		{"acknowledged too late", courier, []step{wait(time.Minute), ack, wait(time.Minute)}, stands, 0},
 		{"a script acknowledges nothing", script, []step{wait(aLongTime())}, stands, 0},
 		{"refused", courier, []step{ack, refused, wait(time.Minute)}, notRun, 1},
@@ -78,12 +85,12 @@ func TestWhatBecameOfAYes(t *testing.T) {
 		{"refused, and the acknowledgment was lost", courier, []step{refused, wait(aLongTime())}, notRun, 1},
 		{"not taken, then refused", courier, []step{wait(time.Minute), refused, wait(time.Minute)}, notRun, 1},
 		{
-			"refused, and it ran after all", courier, []step{ack, refused, wait(time.Minute), ran, wait(time.Minute)}, stands, 1,
+			"refused, and it ran after all", courier, []step{ack, refused, wait(time.Minute), ran, wait(time.Minute)}, itRan, 1,
 		},
 		{
 			"it ran after all, then refused once more", courier, []step{
 				ack, refused, ran, refused, wait(time.Minute),
-			}, stands, 1,
+			}, itRan, 1,
 		},
 		{"told by another user", courier, []step{
 			ack, became(approver.Peer{Known: true, UID: 1001}, "c1", NotRun, ErrNotBound), wait(time.Minute),
@@ -101,9 +108,9 @@ func TestWhatBecameOfAYes(t *testing.T) {
 		{"of a call that is not known", courier, []step{ack, became(me, "c2", NotRun, nil), wait(time.Minute)}, stands, 0},
 		{"nothing is told", courier, []step{ack, became(me, "c1", NoFate, nil), wait(time.Minute)}, stands, 0},
 		{"a card that cannot be edited at first", courier, []step{ack, func(x *bench) {
-			fails := 3
+			outage := 3
 			x.dc.onUpdate(func(approver.Card) error {
-				if fails--; fails >= 0 {
+				if outage--; outage >= 0 {
 					return errors.New("502")
 				}
 				return nil
@@ -120,7 +127,7 @@ func TestWhatBecameOfAYes(t *testing.T) {
 				for _, ch := range []*chat{x.tg, x.dc} {
 					_, card := ch.card(0)
 					if card.Result != c.want || card.OneTap || !card.Code.IsZero() ||
-						(card.State == approver.Consumed) != (c.want == stands) {
+						(card.State == approver.Consumed) != strings.HasPrefix(c.want, stands) {
 						t.Errorf("%s shows %+v", ch.name, card)
 					}
 				}
@@ -131,14 +138,21 @@ func TestWhatBecameOfAYes(t *testing.T) {
 					t.Errorf("released %d times", n)
 				}
 				late, mine := x.tap(x.dc, 0, "d2", true), x.tap(x.tg, 0, "1", true)
-				word := map[string]string{stands: "released", untaken: "nobody took", notRun: "reported no run"}[c.want]
+				word := "released"
+				switch c.want {
+				case untaken:
+					word = "nobody took"
+				case notRun:
+					word = "reported no run"
+				}
 				if !strings.Contains(late.Text, word) || !strings.Contains(mine.Text, word) {
 					t.Errorf("later answers hear %q and %q", late.Text, mine.Text)
 				}
 				before := x.count(approver.EventReleased)
 				again, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
-				if v := <-x.askAsync(again, c.call, approver.High); v.Decision == approver.Allow && c.want != stands {
+				if v := <-x.askAsync(again, c.call, approver.High); v.Decision == approver.Allow &&
+					!strings.HasPrefix(c.want, stands) {
 					t.Errorf("the yes was given again: %+v", v)
 				}
 				if x.count(approver.EventReleased) != before {
@@ -154,20 +168,28 @@ func TestFates(t *testing.T) {
 	for _, s := range []approver.State{
 		approver.Denied, approver.Pending, approver.Approved, approver.Expired, approver.Withdrawn,
 	} {
-		for _, f := range []Fate{NoFate, Untaken, NotRun, DidRun} {
+		for _, f := range []Fate{NoFate, Untaken, NotRun, DidRun, FailedWith(2)} {
 			if _, err := (Request{State: s}).setFate("a", f); err == nil {
 				t.Errorf("%v is %v", s, f)
 			}
 		}
 	}
-	for i, word := range append(fateNames[:], "Ran", "x", " untaken") {
+	for i, word := range append(fateNames[:], "Ran", "x", " untaken", "failed 0", "failed 256", "failed -1",
+		"ran 2", "failed x") {
 		var f Fate
 		if err := f.UnmarshalText([]byte(word)); err != nil || i < len(fateNames) && int(f) != i || i >= len(fateNames) &&
 			f != NoFate {
 			t.Errorf("%q is %v, %v", word, f, err)
 		}
 	}
-	if text, err := Fate(9).MarshalText(); err != nil || slices.Contains(fateNames[1:], string(text)) {
+	for exit, want := range map[int]string{2: "failed 2", 255: "failed 255", 0: "failed", -1: "failed", 256: "failed"} {
+		f, back := FailedWith(exit), NoFate
+		text, err := f.MarshalText()
+		if err != nil || string(text) != want || back.UnmarshalText(text) != nil || back != f || !f.Ran() {
+			t.Errorf("%d is %q, and that is %v: %v", exit, text, back, err)
+		}
+	}
+	if text, err := (DidFail + 256).MarshalText(); err != nil || len(text) > 0 {
 		t.Errorf("%q, %v", text, err)
 	}
 }

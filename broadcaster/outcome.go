@@ -129,7 +129,7 @@ func outcomeOf(r Request, rep approver.Reply, who approver.Person) told {
 		return denied(res, rep)
 	case res.Approve:
 		return newOutcome(late, "Too late: %s approved it via %s, %s.", name, where,
-			display.Msg(fateTexts[commonFate(r)].late))
+			display.Msg(fateTextsOf(r).late))
 	}
 	return newOutcome(late, "Too late: %s denied it via %s.", name, where)
 }

@@ -108,13 +108,13 @@ func (p *Reports) lapse(ctx context.Context, r Request) error {
 	return p.noteOrKeep(ctx, r.CallID, func(ctx context.Context) error { return p.recordAcked(ctx, r, why) })
 }
 
-// Became notes what the agent's user reports of a released call: that it ran, or that the
-// agent went on without it. It changes what cards show and nothing else; a call that ran in
+// Became notes what the agent's user reports of a released call: that it ran, that it failed, or
+// that the agent went on without it. It changes what cards show and nothing else; a call that ran in
 // spite of the report is judged like any other. A call that nobody was asked about has no
 // card. If the store is away, a report of a run is kept until it is back. A call counts as not
 // run only while a report of a run would have been heard.
 func (p *Reports) Became(ctx context.Context, peer approver.Peer, callID string, f Fate) error {
-	if f != DidRun {
+	if !f.Ran() {
 		return p.became(ctx, peer, callID, f)
 	}
 	return p.noteOrKeep(ctx, callID, func(ctx context.Context) error { return p.became(ctx, peer, callID, f) })

@@ -377,12 +377,12 @@ func (r Request) lapse(sure bool, back, now time.Time) (Request, error) {
 }
 
 // setFate notes what became of a call after its release, and has every card show it. A report
-// that the call ran is final, and is noted only where something else was noted before. A call
-// that replaced the one that asked may have a courier that acknowledges nothing.
+// that the call ran is final. A call that replaced the one that asked may have a courier that
+// acknowledges nothing.
 func (r Request) setFate(callID string, f Fate) (Request, error) {
-	i, had, acked := r.Also.at(callID), r.Fate, !r.Acked.IsZero()
+	i, had := r.Also.at(callID), r.Fate
 	if i >= 0 {
-		had, acked = r.Also[i].Fate, true
+		had = r.Also[i].Fate
 	}
 	switch {
 	case r.State != approver.Consumed:
@@ -390,10 +390,8 @@ func (r Request) setFate(callID string, f Fate) (Request, error) {
 	case !r.callers().includes(callID), i < 0 && r.Withheld != approver.NoCause,
 		i >= 0 && (r.Also[i].Taken.IsZero() || r.Also[i].Lost):
 		return r, ErrNotBound // it was not released
-	case had == f, had == DidRun, f == NoFate:
+	case had == f, had.Ran(), f == NoFate:
 		return r, errNoChange
-	case f == DidRun && had == NoFate && acked:
-		return r, errNoChange // the cards say so already
 	case f == Untaken && (had != NoFate || !r.Call.Acks || r.N > 0):
 		return r, errNoChange
 	}

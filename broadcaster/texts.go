@@ -17,7 +17,7 @@ func deciderOf(r Request, res approver.Resolution) display.Message {
 func resultOf(r Request, res approver.Resolution) display.Message {
 	switch {
 	case res.Approve:
-		return approvedResult(r, res)
+		return display.Msg("%s%s", approvedResult(r, res), ran(r))
 	case res.Cause == approver.ByPerson:
 		return deniedResult(r, res)
 	case res.Cause == approver.TimedOut:
@@ -46,9 +46,9 @@ func approvedResult(r Request, res approver.Resolution) display.Message {
 	got, all := r.released(r.Also)
 	switch fate := commonFate(r); {
 	case fate == NotRun:
-		return display.Msg("↩ Approved by %s%s%s", who, chosen(r), display.Msg(fateTexts[fate].card))
-	case fateTexts[fate].card != "":
-		return display.Msg("↩ Approved by %s%s", who, display.Msg(fateTexts[fate].card))
+		return display.Msg("↩ Approved by %s%s%s", who, chosen(r), display.Msg(fateTextsOf(r).card))
+	case fateTextsOf(r).card != "":
+		return display.Msg("↩ Approved by %s%s", who, display.Msg(fateTextsOf(r).card))
 	case refusedAgain(r):
 		return display.Msg("↩ Approved by %s · not given again to the agent that came back for it: %s", who,
 			sentence(r.Withheld))
@@ -62,6 +62,39 @@ func approvedResult(r Request, res approver.Resolution) display.Message {
 		return display.Msg("✅ Approved for %s by %s", span(res.Grant), who)
 	}
 	return display.Msg("✅ Approved once by %s", who)
+}
+
+// ran says what the agent reported of the calls that it was given: that they ran, or failed.
+// It is empty if nothing was reported.
+func ran(r Request) display.Message {
+	ran, failed := 0, 0
+	count := func(f Fate) {
+		switch {
+		case f == DidRun:
+			ran++
+		case f.Ran():
+			failed++
+		}
+	}
+	count(r.Fate)
+	for _, c := range r.Also {
+		count(c.Fate)
+	}
+	switch {
+	case ran+failed == 0:
+		return display.Message{}
+	case len(r.Also) > 0 && failed == 0:
+		return display.Msg(" · %d ran", ran)
+	case len(r.Also) > 0 && ran == 0:
+		return display.Msg(" · %d failed", failed)
+	case len(r.Also) > 0:
+		return display.Msg(" · %d ran, %d failed", ran, failed)
+	case failed == 0:
+		return display.Msg(" · ran")
+	case r.Fate.exit() > 0:
+		return display.Msg(" · failed with exit code %d", r.Fate.exit())
+	}
+	return display.Msg(" · failed")
 }
 
 // goneResult is resultOf for an agent that went away.
@@ -106,7 +139,7 @@ func span(t approver.Term) display.Message {
 
 // outcomeText says of a yes what became of it to the person whose yes it was.
 func outcomeText(r Request) display.Message {
-	if text := fateTexts[commonFate(r)].winner; text != "" {
+	if text := fateTextsOf(r).winner; text != "" {
 		return display.Msg(text)
 	}
 	return display.Msg("Approved: %s.", released(r))
@@ -141,15 +174,19 @@ func granted(r Request) display.Message {
 		r.TakeBy.UTC().Format("15:04:05 UTC"))
 }
 
-// fateTexts tell people what became of a released call. Empty means that there is nothing to
+// fateText tells people what became of a released call. Empty means that there is nothing to
 // tell: nothing was reported, or the call ran.
-//
-//approver:texts
-var fateTexts = [...]struct {
-	card   string // after who approved it
+type fateText struct {
+	card   string // after who approved it, where the yes had no effect
 	winner string // to the person who said yes
 	late   string // to somebody who answered too late, after a comma
-}{
+}
+
+// fateTextsOf returns what people are told of a yes that was for one call, or for several.
+func fateTextsOf(r Request) fateText { return fateTexts[min(commonFate(r), DidRun)] }
+
+//approver:texts
+var fateTexts = [...]fateText{
 	NoFate: {late: "and it has been released"},
 	DidRun: {late: "and it has been released"},
 	Untaken: {

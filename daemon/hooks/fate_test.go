@@ -108,6 +108,9 @@ func steps(line string) func(*playedTurn) httpapi.HookAnswer {
 				last = s.pre(w[1], w[2])
 			case "prompt":
 				last = s.prompt(w[1])
+			case "fail":
+				last = s.send("PostToolUseFailure", strings.Replace(toolCall(w[1], w[2]), `"tool_response":{}`,
+					`"error":"Exit code 3\nno"`, 1))
 			case "post":
 				last = s.post(w[1], w[2])
 			case "over":
@@ -130,6 +133,7 @@ func TestACallThatDidNotRun(t *testing.T) {
 	}{
 		"refused":          {steps("pre a 1; over 1"), "call1 not_run uid 7"},
 		"it ran":           {steps("pre a 1; post a 1; over 1"), "call1 ran uid 7"},
+		"it failed":        {steps("pre a 1; fail a 1; over 1"), "call1 failed 3 uid 7"},
 		"denied by people": {steps("pre no 1; over 1"), ""},
 		"never asked":      {steps("over 1"), ""},
 		"an empty turn":    {steps("pre a 1; over"), ""},

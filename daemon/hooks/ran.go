@@ -31,14 +31,18 @@ func (d *Decider) canaryRan(ctx context.Context, ev agents.Event, call approver.
 	})
 }
 
-// hasRun updates cards that do not say yet that a call that people approved ran.
-func (d *Decider) hasRun(ctx context.Context, was use, peer approver.Peer) {
+// hasRun has the cards of a call that people approved say that it ran, or failed.
+func (d *Decider) hasRun(ctx context.Context, was use, ev agents.Event, peer approver.Peer) {
 	if d.Became == nil || was.outcome != permitted || was.asked == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), usePatience)
 	defer cancel()
-	if err := d.Became(ctx, peer, was.asked, broadcaster.DidRun); err != nil {
+	fate := broadcaster.DidRun
+	if ev.Failure != "" {
+		fate = broadcaster.FailedWith(ev.ExitCode())
+	}
+	if err := d.Became(ctx, peer, was.asked, fate); err != nil {
 		d.Log.Warn("it could not be noted that a call ran", "call", was.asked, "error", err)
 	}
 }
@@ -60,7 +64,9 @@ func (d *Decider) notKept() {
 func (d *Decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCall) {
 	rec := approver.Record{Event: approver.EventRan, At: call.At, Call: call, Note: useOf(ev),
 		Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High}}
-	if ev.Failure != "" {
+	if exit := ev.ExitCode(); exit > 0 {
+		rec.Note += ", it failed with exit code " + strconv.Itoa(exit)
+	} else if ev.Failure != "" {
 		rec.Note += ", it failed"
 	}
 	was, err := d.Told.take(ctx, ev, call.Peer, call.ID)
@@ -84,7 +90,7 @@ func (d *Decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCa
 	}
 	if alarm == "" {
 		d.Told.spent(asks, was.asked)
-		d.hasRun(ctx, was, call.Peer)
+		d.hasRun(ctx, was, ev, call.Peer)
 	} else {
 		rec.Event = approver.EventAlarm
 		rec.Note += ": " + alarm
