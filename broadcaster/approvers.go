@@ -66,6 +66,16 @@ func (a *Approvers) counted(ctx context.Context, channel, id string) (who approv
 	return who, display.Message{}
 }
 
+// listed reports whether a yes is of somebody whose answers count: who is taken off the list lets nothing
+// run any more. Root of this machine is on no list.
+func (a *Approvers) listed(res approver.Resolution) bool {
+	if root, _ := Owner(); res.Cause != approver.ByPerson || res.Identity == root {
+		return true
+	}
+	who, ok := a.people.Load().Lookup(res.Identity.Channel, res.Identity.ID)
+	return ok && who.ID == res.Person.ID
+}
+
 // Counting returns the people on the list who were not removed, as far as this process knows.
 func (a *Approvers) Counting() approver.People {
 	people := maps.Clone(*a.people.Load())

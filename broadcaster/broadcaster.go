@@ -41,7 +41,7 @@ type Broadcaster struct {
 	sweeper   *sweeper
 	opener    *opener
 	lockout   *lockout
-	alerts    *alerts
+	deeds     *deeds
 	receivers *receivers
 }
 
@@ -87,16 +87,21 @@ func (b *Broadcaster) compose() {
 		endings: b.endings, tasks: b.tasks, uptime: b.uptime,
 	}
 	b.Grants = &Grants{
-		Options: o, cards: b.Cards, controls: b.Controls, requests: b.Requests, editor: b.editor, records: b.records,
+		Options: o, approvers: b.Approvers, cards: b.Cards, controls: b.Controls, requests: b.Requests, editor: b.editor,
+		records: b.records,
 	}
 	b.Reports = &Reports{Options: o, requests: b.Requests, editor: b.editor, tasks: b.tasks, uptime: b.uptime}
 	b.releases = &releases{
 		Options: o, channels: b.Channels, grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor,
 		endings: b.endings, records: b.records, uptime: b.uptime, handovers: b.handovers,
 	}
+	b.deeds = &deeds{
+		Options: o, alerts: &alerts{Options: o, cards: b.Cards, channels: b.Channels, tasks: b.tasks}, controls: b.Controls,
+		requests: b.Requests,
+	}
 	b.sweeper = &sweeper{
-		Options: o, grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor, endings: b.endings,
-		poster: b.poster, records: b.records, tasks: b.tasks, uptime: b.uptime,
+		Options: o, deeds: b.deeds, grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor,
+		endings: b.endings, poster: b.poster, records: b.records, tasks: b.tasks, uptime: b.uptime,
 	}
 	b.Environments = &Environments{Options: o, requests: b.Requests, records: b.records, tasks: b.tasks}
 	b.opener = &opener{
@@ -104,10 +109,9 @@ func (b *Broadcaster) compose() {
 		codes: b.codes, editor: b.editor, endings: b.endings, poster: b.poster, records: b.records, tasks: b.tasks,
 	}
 	b.lockout = &lockout{Options: o, controls: b.Controls, records: b.records}
-	b.alerts = &alerts{Options: o, cards: b.Cards, channels: b.Channels, tasks: b.tasks}
 	b.Answers = &Answers{
 		Options: o, approvers: b.Approvers, cards: b.Cards, channels: b.Channels, controls: b.Controls, grants: b.Grants,
-		requests: b.Requests, editor: b.editor, alerts: b.alerts, endings: b.endings, lockout: b.lockout, poster: b.poster,
+		requests: b.Requests, editor: b.editor, deeds: b.deeds, endings: b.endings, lockout: b.lockout, poster: b.poster,
 		releases: b.releases, tasks: b.tasks,
 	}
 	b.Removals = &Removals{

@@ -53,8 +53,8 @@ func (v *Cards) card(r Request, t display.Texts, code tokens.Code) approver.Card
 	c.Warnings = v.warnings(r, t, hidden)
 	if res, ok := r.Told(); ok {
 		c.OneTap, c.Choices, c.Code = false, nil, tokens.Code{}
-		c.Result = t.Message(display.Msg("%s%s", resultOf(r, res), disowned(r, res)))
-		if fateTextsOf(r).card != "" || r.withheldFromAll(r.Also) || refusedAgain(r) {
+		c.Result = t.Message(display.Msg("%s%s", resultOf(r, res), disowned(r)))
+		if noEffect(r) {
 			c.State = approver.Withdrawn // nobody may read that the yes counts
 		}
 	} else if r.Granted() {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"approver.example"
@@ -16,24 +15,39 @@ import (
 // evidenceFor is how many times longer than others a request is kept that somebody disowned.
 const evidenceFor = 7
 
-// Disown notes that a person did not ask for the call, whatever became of the request. Its record is
-// evidence, and every card says so.
-func (r Request) Disown(by string) (Request, error) {
-	if r.Disowned != "" {
-		return r, errNoChange
-	}
-	r.Disowned, r.Postings = by, r.Postings.redrawn()
-	return r, nil
+// A Disowned says who did not ask for a call, and whether they denied it with that.
+type Disowned struct {
+	By string `json:"by"`
+	No bool   `json:"no,omitempty"`
 }
 
-// disowned is what the result of a request says that somebody disowned; empty if nobody did, or if the
-// result names them already.
-func disowned(r Request, res approver.Resolution) display.Message {
-	if r.Disowned == "" ||
-		res.Cause == approver.ByPerson && !res.Approve && strings.HasPrefix(res.Reason, disownedReason) {
+// Disown notes that a person did not ask for the call, whatever became of the request, and denies it if it
+// is open. Its record is evidence, and every card says so.
+func (r Request) Disown(res approver.Resolution, deed Deed, now time.Time) (Request, error) {
+	if r.Disowned.By != "" {
+		return r, errNoChange
+	}
+	next, err := r.Answer(res, now)
+	no := err == nil
+	if errors.Is(err, approver.ErrOverdue) {
+		next, err = r.Expire(now)
+	}
+	if err != nil {
+		next = r
+	}
+	next.Disowned = Disowned{By: deed.By, No: no && next.State == approver.Denied}
+	next.Postings = next.Postings.redrawn()
+	deed.At = now
+	return next.with(deed), nil
+}
+
+// disowned is what the result of a request says of who disowned it; empty if nobody did, or if the result
+// says so already.
+func disowned(r Request) display.Message {
+	if r.Disowned.By == "" || r.Disowned.No {
 		return display.Message{}
 	}
-	return display.Msg(" · 🚫 %s did not ask for this: its agent was frozen", r.Disowned)
+	return display.Msg(" · 🚫 %s did not ask for this: its agent was frozen", r.Disowned.By)
 }
 
 // whoOf names the agent of a call in its project.
@@ -57,73 +71,49 @@ func (a *Answers) disown(ctx context.Context, rep approver.Reply, who approver.P
 			"instead: nothing was changed.")
 	}
 	ctx = context.WithoutCancel(ctx) // from here on it is done whole
-	r, mine := a.denyDisowned(ctx, r, rep, who)
-	by, agent := nameOf(who, rep), a.whoOf(r.Call)
-	_, held := a.controls.held(ctx, r.Call)
-	_, err := a.controls.Hold(ctx, agent, by, "a person did not ask for request "+r.ID)
-	if first := a.keepEvidence(ctx, r, by, rep); first || !held {
-		a.alerts.tell(r, agent, by)
-	}
-	if fresh, err := a.requests.loadPatiently(ctx, r.ID); err == nil {
-		r = fresh
-	}
-	kind, fate := disownedFate(r, mine)
-	if err != nil && !errors.Is(err, ErrFrozen) {
-		a.Log.Error("the freeze of an agent had a problem", "request", r.ID, "error", err)
-		return r, newOutcome(kind, "%s The freeze had a problem, so everything may be frozen in its place: %s", fate,
-			err.Error())
-	}
-	return r, newOutcome(kind, "%s Every call of %s is denied until people lift that with approver unfreeze, and every "+
-		"yes to it is void. All chats are told.", fate, agent.says())
-}
-
-// denyDisowned denies a request if it is still open, and reports whether this no stands.
-func (a *Answers) denyDisowned(
-	ctx context.Context, r Request, rep approver.Reply, who approver.Person,
-) (Request, bool) {
 	res := approver.Resolution{
 		Cause: approver.ByPerson, Person: who, Method: rep.Method, Reason: reasonOf(rep), Conversation: rep.Conversation,
 		Identity: approver.Identity{Channel: rep.Channel, ID: rep.Sender},
 	}
+	deed := deedOf(approver.EventDisowned, rep, who, time.Now(),
+		nameOf(who, rep)+" did not ask for this call: its agent is frozen")
 	id := r.ID
 	err := whenThere(ctx, func() (err error) {
 		r, err = a.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-			next, err := r.Answer(res, now)
-			if errors.Is(err, approver.ErrOverdue) {
-				return r.Expire(now)
-			}
-			return next, err
+			return r.Disown(res, deed, now)
 		})
 		return err
 	})
-	if err != nil && !errors.Is(err, ErrSettled) {
-		a.Log.Warn("a no could not be stored; the freeze of the agent does it", "request", id, "error", err)
+	switch {
+	case errors.Is(err, errNoChange) && len(r.Deeds) == 0:
+		return r, a.disownedBefore(ctx, r)
+	case err != nil && !errors.Is(err, errNoChange):
+		a.Log.Error("a no could not be stored; the freeze of the agent does it", "request", id, "error", err)
+		err = a.deeds.carryOut(ctx, r, deed)
+	default:
+		err = a.deeds.finish(ctx, r)
 	}
-	if r.State.Settled() {
-		a.editor.settle(id)
+	a.editor.settle(id)
+	if fresh, err := a.requests.loadPatiently(ctx, id); err == nil {
+		r = fresh
 	}
-	return r, err == nil && r.State == approver.Denied && answeredBy(r.Resolution, rep, who)
+	kind, fate := disownedFate(r, answeredBy(r.Resolution, rep, who))
+	if err != nil {
+		return r, newOutcome(kind, "%s Not all that follows is done yet; approver goes on trying: %s", fate, err.Error())
+	}
+	return r, newOutcome(kind, "%s Every call of %s is denied until people lift that with approver unfreeze, and every "+
+		"yes to it is void. All chats are told.", fate, a.whoOf(r.Call).says())
 }
 
-// keepEvidence keeps the record of a request for longer, and records the whole call in the audit. It
-// reports whether this is the first time.
-func (a *Answers) keepEvidence(ctx context.Context, r Request, by string, rep approver.Reply) bool {
-	next, err := a.requests.change(ctx, r.ID, func(r Request, _ time.Time) (Request, error) { return r.Disown(by) })
-	if err != nil && !errors.Is(err, errNoChange) {
-		a.Log.Error("a request that nobody asked for may not be kept", "request", r.ID, "error", err)
+// disownedBefore tells of a request that somebody disowned before. People may have lifted the freeze since,
+// so it is not made anew.
+func (a *Answers) disownedBefore(ctx context.Context, r Request) told {
+	kind, fate := disownedFate(r, false)
+	if _, frozen := a.controls.held(ctx, r.Call); frozen {
+		return newOutcome(kind, "%s %s has said so before: its agent is frozen.", fate, r.Disowned.By)
 	}
-	if err == nil {
-		a.editor.settle(r.ID)
-	}
-	rec := eventRecord(next, approver.EventDisowned, by+" did not ask for this call: its agent is frozen")
-	if next.ID == "" {
-		rec = eventRecord(r, approver.EventDisowned, rec.Note)
-	}
-	rec.Reply = rep
-	if _, err := a.Audit.Record(ctx, rec); err != nil {
-		a.Log.Error("audit failed", "request", r.ID, "error", err)
-	}
-	return err == nil
+	return newOutcome(kind, "%s %s has said so before. People have lifted the freeze of its agent since: /freeze stops "+
+		"everything.", fate, r.Disowned.By)
 }
 
 // disownedFate says what became of the request that was disowned. mine reports that the no of the person
@@ -132,7 +122,7 @@ func disownedFate(r Request, mine bool) (approver.OutcomeKind, display.Message) 
 	res, settled := r.Told()
 	name, where := cmp.Or(res.Person.Name, res.Person.ID), display.Platform(res.Identity.Channel)
 	switch {
-	case mine:
+	case r.Disowned.No && mine:
 		return approver.OutcomeDenied, display.Msg("Denied: the agent has been told that you did not ask for this.")
 	case settled && res.Approve:
 		return approver.OutcomeTooLate,

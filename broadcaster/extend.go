@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"approver.example"
@@ -48,6 +49,10 @@ func (r Request) longer() (due time.Time, why display.Message) {
 	return hears, display.Message{}
 }
 
+// sameTap is how long a second wish for more time by the same person counts as the first: a platform may
+// deliver it twice.
+const sameTap = 15 * time.Second
+
 // Errors of Extend.
 var errNotLonger = errors.New("the request cannot wait longer")
 
@@ -61,6 +66,8 @@ func (r Request) Extend(by string, now time.Time) (Request, error) {
 		return r, ErrSettled
 	case !now.Before(r.Due):
 		return r, approver.ErrOverdue
+	case r.MoreLast == by && now.Sub(r.MoreAt) < sameTap:
+		return r, errNoChange
 	case why.Format != "":
 		return r, errNotLonger
 	case r.Parked:
@@ -71,7 +78,10 @@ func (r Request) Extend(by string, now time.Time) (Request, error) {
 		}
 		r.ParkAt = leave
 	}
-	r.Due, r.More, r.MoreBy = due, r.More+1, by
+	if r.MoreBy = strings.TrimPrefix(r.MoreBy+", "+by, ", "); r.MoreLast == by {
+		r.MoreBy = by
+	}
+	r.Due, r.More, r.MoreLast, r.MoreAt = due, r.More+1, by, now
 	return r, nil
 }
 
@@ -95,16 +105,21 @@ func (a *Answers) moreTime(ctx context.Context, rep approver.Reply, who approver
 	}) != nil {
 		return r, newOutcome(approver.OutcomeRefused, "This request is for others: only they can have more time for it.")
 	}
-	by, id, before := nameOf(who, rep), r.ID, r.Due
-	var at time.Time
+	by, id := nameOf(who, rep), r.ID
 	err := whenThere(ctx, func() (err error) {
 		r, err = a.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-			before, at = r.Due, now
-			return r.Extend(by, now)
+			next, err := r.Extend(by, now)
+			if err != nil {
+				return next, err
+			}
+			deed := deedOf(approver.EventExtended, rep, who, now, fmt.Sprintf("%s has more time, from %s to %s: time %d of %d",
+				by, r.Due.UTC().Format(time.RFC3339), next.Due.UTC().Format(time.RFC3339), next.More, maxMore))
+			deed.N = next.More
+			return next.with(deed), nil
 		})
 		return err
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, errNoChange) {
 		return r, a.notLonger(r, rep, who, err)
 	}
 	a.editor.updateCounts(r)
@@ -112,11 +127,7 @@ func (a *Answers) moreTime(ctx context.Context, rep approver.Reply, who approver
 	if r.More >= maxMore {
 		says = display.Msg("%s It can get no more time.", says)
 	}
-	rec := eventRecord(r, approver.EventExtended, fmt.Sprintf("%s has more time, from %s to %s: time %d of %d", by,
-		before.UTC().Format(time.RFC3339), r.Due.UTC().Format(time.RFC3339), r.More, maxMore))
-	rec.At, rec.Once, rec.Reply = at, fmt.Sprintf("%s:%s:%d", r.ID, approver.EventExtended, r.More), rep
-	if _, err := a.Audit.Record(context.WithoutCancel(ctx), rec); err != nil {
-		a.Log.Error("audit failed", "request", r.ID, "error", err)
+	if a.deeds.finish(context.WithoutCancel(ctx), r) != nil {
 		says = display.Msg("%s The audit has a problem: look at approver's log.", says)
 	}
 	return r, outcomeOfMessage(approver.OutcomeShown, says)

@@ -14,11 +14,12 @@ import (
 // Grants are the yeses that last.
 type Grants struct {
 	*Options
-	cards    *Cards
-	controls *Controller
-	requests *Requests
-	editor   *editor
-	records  *records
+	approvers *Approvers
+	cards     *Cards
+	controls  *Controller
+	requests  *Requests
+	editor    *editor
+	records   *records
 }
 
 // A lastingGrant is a yes that lasts, as it is stored.
@@ -58,7 +59,7 @@ func (k *Grants) use(
 		if c, now, err = k.controls.Load(ctx); err != nil {
 			return time.Time{}, err
 		}
-		if !g.holds(call, why, fp, c, now) {
+		if !g.holds(call, why, fp, c, now) || !k.approvers.listed(g.Request.Resolution) {
 			return time.Time{}, approver.ErrNotFound
 		}
 		g.Uses++
@@ -165,8 +166,14 @@ func (k *Grants) stillGood(ctx context.Context, r Request, call approver.ToolCal
 	if err != nil {
 		return err
 	}
-	if err := c.void(r, call); err != nil || !r.Resolution.Grant.Lasts() {
+	if err := c.void(r, call); err != nil {
 		return err
+	}
+	if !k.approvers.listed(r.Resolution) {
+		return errTakenBack
+	}
+	if !r.Resolution.Grant.Lasts() {
+		return nil
 	}
 	g, _, err := k.load(ctx, scopeOf(r.Call, r.Fingerprint))
 	switch {

@@ -26,7 +26,7 @@ func (k *Grants) List(ctx context.Context) ([]Grant, error) {
 	open, err := k.requests.Open(ctx)
 	var out []Grant
 	for _, r := range open {
-		if !r.Granted() || !now.Before(r.TakeBy) || c.void(r, r.Call) != nil {
+		if !r.Granted() || !now.Before(r.TakeBy) || c.void(r, r.Call) != nil || !k.approvers.listed(r.Resolution) {
 			continue
 		}
 		out = append(out, k.listed(r, "once", r.TakeBy, ""))
@@ -35,7 +35,8 @@ func (k *Grants) List(ctx context.Context) ([]Grant, error) {
 	for _, scope := range scopes {
 		g, _, loadErr := k.load(ctx, scope)
 		r := g.Request
-		if loadErr != nil || g.Ended != "" || !now.Before(g.Until) || c.void(r, r.Call) != nil {
+		if loadErr != nil || g.Ended != "" || !now.Before(g.Until) || c.void(r, r.Call) != nil ||
+			!k.approvers.listed(r.Resolution) {
 			if loadErr != nil && !errors.Is(loadErr, approver.ErrNotFound) {
 				listErr = errors.Join(listErr, fmt.Errorf("%w: grant %s: %w", ErrIncomplete, scope, loadErr))
 			}
@@ -67,7 +68,7 @@ func (k *Grants) Revoke(ctx context.Context, id, by string) error {
 	}
 	for _, g := range grants {
 		if g.ID == id && g.scope != "" {
-			return k.end(ctx, g.scope, "revoked", "revoked by "+by)
+			return k.end(ctx, g.scope, "revoked", by)
 		}
 	}
 	r, err := k.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
@@ -108,8 +109,8 @@ func (k *Grants) discard(ctx context.Context, id, by string) error {
 	return k.records.put(ctx, approver.Key("req", id), nil, rev, approver.NewRev(), time.Time{}, now.Add(time.Millisecond))
 }
 
-// end ends a grant: its time is over, or somebody revoked it.
-func (k *Grants) end(ctx context.Context, scope, how, note string) error {
+// end ends a grant: its time is over, or by revoked it.
+func (k *Grants) end(ctx context.Context, scope, how, by string) error {
 	var now time.Time
 	g, err := k.change(ctx, scope, func(g *lastingGrant) (before time.Time, err error) {
 		if now, err = k.Store.Now(ctx); err != nil {
@@ -124,10 +125,10 @@ func (k *Grants) end(ctx context.Context, scope, how, note string) error {
 	if err != nil {
 		return err
 	}
-	event := approver.EventGrantExpired
+	event, note := approver.EventGrantExpired, "its time is over"
 	if how != "expired" {
-		event = approver.EventRevoked
-		k.cancelYes(ctx, g.Request.ID)
+		event, note = approver.EventRevoked, "revoked by "+by
+		k.cancelYes(ctx, g.Request.ID, by)
 	}
 	rec := eventRecord(g.Request, event, note)
 	rec.At = now
@@ -136,10 +137,16 @@ func (k *Grants) end(ctx context.Context, scope, how, note string) error {
 }
 
 // cancelYes ends the time in which a revoked yes may still be taken, for the first call and
-// for those that share it. A new grant may replace the old one: see stillGood.
-func (k *Grants) cancelYes(ctx context.Context, id string) {
+// for those that share it, and has its cards say by whom it was revoked. A new grant may replace the old
+// one: see stillGood.
+func (k *Grants) cancelYes(ctx context.Context, id, by string) {
 	_, err := k.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-		return r.cancelYes(approver.Revoked, now)
+		next, err := r.cancelYes(approver.Revoked, now)
+		if err != nil && !errors.Is(err, errNoChange) {
+			return r, err
+		}
+		next.Revoked, next.Postings = by, next.Postings.redrawn()
+		return next, nil
 	})
 	switch {
 	case err == nil:

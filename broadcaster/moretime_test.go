@@ -42,11 +42,19 @@ func TestMoreTime(t *testing.T) {
 		if out := x.wants(approver.WantTime, 0, "2"); !strings.Contains(out.Text, "no more time") {
 			t.Errorf("the second: %+v", out)
 		}
+		if out := x.wants(approver.WantTime, 0, "2"); out.Kind != approver.OutcomeShown {
+			t.Errorf("the second, delivered once more: %+v", out)
+		}
+		time.Sleep(sameTap)
 		out = x.wants(approver.WantTime, 0, "2")
 		if out.Kind != approver.OutcomeRefused || !strings.Contains(out.Text, "2 times") {
 			t.Errorf("the third: %+v", out)
 		}
 		time.Sleep(time.Second)
+		if _, card := x.tg.card(0); !strings.Contains(strings.Join(card.Warnings, "\n"),
+			"⏱ 20 more minutes by Alice via Telegram, Bob via Telegram.") {
+			t.Errorf("who gave it time: %q", card.Warnings)
+		}
 		if _, card := x.tg.card(0); card.Extends || !card.Due.Equal(first.Due.Add(2*approver.MoreTime)) {
 			t.Errorf("it offers more: %v, until %v", card.Extends, card.Due)
 		}

@@ -105,7 +105,7 @@ func (o *opener) park(ctx context.Context, r Request, call approver.ToolCall) (R
 	}
 	if !r.Parked {
 		next, err := o.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
-			return r.Park(takeBy, now)
+			return r.Park(r.Due.Add(GrantMargin), now) // people may have given it more time
 		})
 		if err != nil {
 			return next, err

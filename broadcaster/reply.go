@@ -21,7 +21,7 @@ type Answers struct {
 	grants    *Grants
 	requests  *Requests
 	editor    *editor
-	alerts    *alerts
+	deeds     *deeds
 	endings   *endings
 	lockout   *lockout
 	poster    *poster
@@ -54,6 +54,8 @@ func (a *Answers) replyTo(ctx context.Context, rep approver.Reply) (out told) {
 		a.noteRefusal(ctx, rep, Request{}, out)
 		return out
 	}
+	rep.Name = cmp.Or(who.Name, who.ID) // not what they call themselves
+	rep.Reason = a.withoutCodes(ctx, rep)
 	if rep.Want != approver.WantAnswer {
 		return a.wanted(ctx, rep, who)
 	}

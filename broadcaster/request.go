@@ -38,11 +38,18 @@ type Request struct {
 	Parked bool      `json:"parked,omitempty"`
 	ParkAt time.Time `json:"park_at,omitzero"` // when it is to be parked, by the store's clock
 	TakeBy time.Time `json:"take_by,omitzero"`
-	// More is how often people gave the request more time, and MoreBy who was the last.
-	More   int    `json:"more,omitempty"`
-	MoreBy string `json:"more_by,omitempty"`
-	// Disowned is who said that nobody asked for the call, and where; empty if nobody did.
-	Disowned string `json:"disowned,omitempty"`
+	// More is how often people gave the request more time, and MoreBy who they were. MoreLast was the
+	// last of them, at MoreAt.
+	More     int       `json:"more,omitempty"`
+	MoreBy   string    `json:"more_by,omitempty"`
+	MoreLast string    `json:"more_last,omitempty"`
+	MoreAt   time.Time `json:"more_at,omitzero"`
+	// Disowned says whether somebody said that nobody asked for the call.
+	Disowned Disowned `json:"disowned_by,omitzero"`
+	// Revoked is who took back a yes that lasts; empty if nobody did.
+	Revoked string `json:"revoked,omitempty"`
+	// Deeds are what people did to the request, until all of that is done and in the audit.
+	Deeds []Deed `json:"deeds,omitempty"`
 	// WithdrawAt is when the request is withdrawn because its courier is gone.
 	// It is zero while the courier is connected.
 	WithdrawAt time.Time `json:"withdraw_at,omitzero"`

@@ -141,7 +141,7 @@ const unendedFor = 90 * 24 * time.Hour
 // keepUntil is when the store may forget a request.
 func (q *Requests) keepUntil(r Request) time.Time {
 	keep := q.KeepFor
-	if r.Disowned != "" {
+	if r.Disowned.By != "" {
 		keep *= evidenceFor
 	}
 	switch {

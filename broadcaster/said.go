@@ -1,7 +1,10 @@
 package broadcaster
 
 import (
+	"context"
+	"errors"
 	"strings"
+	"unicode"
 
 	"approver.example"
 	"approver.example/display"
@@ -30,6 +33,24 @@ func reasonOf(rep approver.Reply) string {
 		reason = reason[:display.RuneBoundary(reason, approver.MaxReason-len(more))] + more
 	}
 	return reason
+}
+
+// withoutCodes is the reason of a reply without the codes of cards that are open. One with its prefix is
+// masked anyway; one without is a word like any other, unless it is a code.
+func (a *Answers) withoutCodes(ctx context.Context, rep approver.Reply) string {
+	words := strings.Fields(rep.Reason)
+	for i, word := range words {
+		bare := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		code, err := tokens.Parse(bare)
+		if err != nil || len(bare) != max(a.CodeLength, tokens.MinLength) {
+			continue
+		}
+		rep.Code = code
+		if _, _, err = a.postingOfCode(ctx, rep); err == nil || errors.As(err, new(misplaced)) {
+			words[i] = tokens.Mask(tokens.Prefix + bare)
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // deniedResult is resultOf for a person's no.

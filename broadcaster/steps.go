@@ -278,7 +278,7 @@ func (r Request) Attention(now time.Time) time.Time {
 			sooner(c.WithdrawAt)
 		}
 	}
-	if r.State.Settled() && !r.Closed || len(r.Ended) > 0 {
+	if r.State.Settled() && !r.Closed || len(r.Ended) > 0 || len(r.Deeds) > 0 {
 		sooner(now.Add(settleGrace))
 	}
 	if r.awaitsLapse(r.Also) {

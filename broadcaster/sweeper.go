@@ -14,6 +14,7 @@ import (
 // A sweeper does what is due in requests that nobody waits for.
 type sweeper struct {
 	*Options
+	deeds    *deeds
 	grants   *Grants
 	reports  *Reports
 	requests *Requests
@@ -64,7 +65,7 @@ func (w *sweeper) sweepAgain(ctx context.Context, look func() ([]string, error))
 			if id, ok := idInKey(keys[i]); ok {
 				w.attend(ctx, id)
 			} else if _, scope, ok := strings.Cut(keys[i], "}:grant:"); ok {
-				_ = w.grants.end(ctx, scope, "expired", "its time is over") // or at the next look
+				_ = w.grants.end(ctx, scope, "expired", "") // or at the next look
 			}
 			return nil
 		})
@@ -107,6 +108,7 @@ func (w *sweeper) attend(ctx context.Context, id string) {
 		}
 	}
 	w.endings.recordEnded(ctx, r)
+	_ = w.deeds.finish(ctx, r) // or at the next look
 	if !r.State.Settled() {
 		w.tasks.start(func(ctx context.Context) { w.poster.repost(ctx, id) }) // a slow channel must not hold up the clock
 	}

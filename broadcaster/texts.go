@@ -17,7 +17,7 @@ func deciderOf(r Request, res approver.Resolution) display.Message {
 func resultOf(r Request, res approver.Resolution) display.Message {
 	switch {
 	case res.Approve:
-		return display.Msg("%s%s", approvedResult(r, res), ran(r))
+		return approvedResult(r, res)
 	case res.Cause == approver.ByPerson:
 		return deniedResult(r, res)
 	case res.Cause == approver.TimedOut:
@@ -40,28 +40,49 @@ func resultOf(r Request, res approver.Resolution) display.Message {
 	return display.Msg("⛔ Blocked · %s", sentence(res.Cause))
 }
 
-// approvedResult is resultOf for a yes.
+// noEffect reports that a yes has released nothing, as far as is known, and releases nothing any more.
+func noEffect(r Request) bool {
+	return r.withheldFromAll(r.Also) || !lasts(r) && (fateTextsOf(r).card != "" || refusedAgain(r))
+}
+
+// lasts reports whether a yes may release later calls, too.
+func lasts(r Request) bool { return mayLast(r) && r.Revoked == "" }
+
+// approvedResult is resultOf for a yes: for how long, by whom, for how many calls, and what became of them.
 func approvedResult(r Request, res approver.Resolution) display.Message {
 	who := deciderOf(r, res)
 	got, all := r.released(r.Also)
-	switch fate := commonFate(r); {
-	case fate == NotRun:
-		return display.Msg("↩ Approved by %s%s%s", who, chosen(r), display.Msg(fateTextsOf(r).card))
-	case fateTextsOf(r).card != "":
-		return display.Msg("↩ Approved by %s%s", who, display.Msg(fateTextsOf(r).card))
-	case refusedAgain(r):
-		return display.Msg("↩ Approved by %s · not given again to the agent that came back for it: %s", who,
-			sentence(r.Withheld))
-	case len(r.Also) > 0 && got < all:
-		return display.Msg("✅ Approved by %s · %d of %d identical calls released, once each", who, got, all)
-	case len(r.Also) > 0:
-		return display.Msg("✅ Approved by %s · %d identical calls, once each", who, 1+len(r.Also))
-	case res.Choice > 0:
-		return display.Msg("✅ Approved by %s%s", who, chosen(r))
+	line := display.Msg("✅ Approved once by %s", who)
+	switch {
+	case noEffect(r):
+		line = display.Msg("↩ Approved by %s", who)
 	case mayLast(r):
-		return display.Msg("✅ Approved for %s by %s", span(res.Grant), who)
+		line = display.Msg("✅ Approved for %s by %s", span(res.Grant), who)
+	case len(r.Also) > 0 || res.Choice > 0:
+		line = display.Msg("✅ Approved by %s", who)
 	}
-	return display.Msg("✅ Approved once by %s", who)
+	facts := []display.Message{chosen(r)}
+	switch {
+	case len(r.Also) > 0 && fateTextsOf(r).card == "" && got < all:
+		facts = append(facts, display.Msg(" · %d of %d identical calls released, once each", got, all))
+	case len(r.Also) > 0 && fateTextsOf(r).card == "":
+		facts = append(facts, display.Msg(" · %d identical calls, once each", all))
+	case refusedAgain(r):
+		facts = append(facts, display.Msg(" · not given again to the agent that came back for it: %s", sentence(r.Withheld)))
+	}
+	if fate := fateTextsOf(r).card; fate != "" {
+		facts = append(facts, display.Msg(fate))
+	}
+	if lasts(r) && fateTextsOf(r).card != "" {
+		facts = append(facts, display.Msg(" · the same call still runs without asking"))
+	}
+	if r.Revoked != "" {
+		facts = append(facts, display.Msg(" · taken back by %s", r.Revoked))
+	}
+	for _, fact := range append(facts, ran(r)) {
+		line = display.Msg("%s%s", line, fact)
+	}
+	return line
 }
 
 // ran says what the agent reported of the calls that it was given: that they ran, or failed.
@@ -123,7 +144,7 @@ func resultLine(r Request, res approver.Resolution) string {
 // endLine is resultLine of a request that has ended.
 func endLine(r Request) string {
 	res, _ := r.Told()
-	return resultLine(r, res) + display.Texts{}.Message(disowned(r, res))
+	return resultLine(r, res) + display.Texts{}.Message(disowned(r))
 }
 
 // sentence explains a cause.
