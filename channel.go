@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -260,6 +261,22 @@ type Taker interface {
 type Commander interface {
 	// Commands are the names of the commands that approve and deny, as people type them.
 	Commands() (approve, deny string)
+}
+
+// A Speaker is an extra ability of a channel that tells people something of its own, such as how to
+// answer.
+type Speaker interface {
+	// Speak says in which language somebody is told something in a conversation. It comes before Run.
+	Speak(of func(sender, conversation string) display.Texts)
+}
+
+// An Overhearer is an extra ability of a channel that hears more than the people and the conversations that
+// count.
+type Overhearer interface {
+	// Overhear says whom to tell of a code that somebody sends who is not on the list, or where answers do
+	// not count: Reply has the code, the sender and the conversation. The sender hears nothing of it. It
+	// comes before Run.
+	Overhear(tell func(context.Context, Reply))
 }
 
 // Solo is an extra ability of a channel whose platform gives every event to only one receiver,

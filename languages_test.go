@@ -77,12 +77,8 @@ func collect(t *testing.T) collector {
 					note(n, c.texts(dir, n.Args[at])...)
 				}
 			case *ast.CompositeLit:
-				if name := nameOf(n.Type); (name == "Phrase" || name == "Message") && len(n.Elts) > 0 {
-					first := n.Elts[0]
-					if kv, keyed := first.(*ast.KeyValueExpr); keyed {
-						first = kv.Value
-					}
-					note(n, c.texts(dir, first)...)
+				for _, says := range said(n) {
+					note(n, c.texts(dir, says)...)
 				}
 			case *ast.GenDecl:
 				if marked(n.Doc) {
@@ -101,6 +97,32 @@ func collect(t *testing.T) collector {
 		})
 	}
 	return c
+}
+
+// said are the texts of a Phrase or a Message, or of a list of such.
+func said(n *ast.CompositeLit) (texts []ast.Expr) {
+	of := n.Type
+	list, is := of.(*ast.ArrayType)
+	if is {
+		of = list.Elt
+	}
+	if name := nameOf(of); name != "Phrase" && name != "Message" {
+		return nil
+	}
+	all := []ast.Expr{n}
+	if is {
+		all = n.Elts
+	}
+	for _, e := range all {
+		if lit, one := e.(*ast.CompositeLit); one && (lit == n || lit.Type == nil) && len(lit.Elts) > 0 {
+			first := lit.Elts[0]
+			if kv, keyed := first.(*ast.KeyValueExpr); keyed {
+				first = kv.Value
+			}
+			texts = append(texts, first)
+		}
+	}
+	return texts
 }
 
 // marked reports a declaration whose texts people are shown.
@@ -214,6 +236,9 @@ func texts(t *testing.T, c collector) map[string]string {
 	}
 	for _, m := range losses.FindAllStringSubmatch(string(table), -1) {
 		all[m[1]] = "reflexcore/losses.txt"
+	}
+	for _, label := range append(display.Labels(), "Told to the agent", "Agent says (not checked)", "NOT ISOLATED") {
+		all[label] = "a label of a card"
 	}
 	for _, text := range reflexcore.Texts() {
 		all[text] = "reflexcore"

@@ -89,29 +89,35 @@ func (a *Approvers) Counting() approver.People {
 
 // Nobody says why nobody could approve a request of this severity in a chat or a terminal now;
 // empty if somebody could. Root of this machine may still be able to.
-func (a *Approvers) Nobody(s approver.Severity) string {
+func (a *Approvers) Nobody(s approver.Severity) string { return display.Texts{}.Message(a.nobody(s)) }
+
+func (a *Approvers) nobody(s approver.Severity) (why display.Message) {
 	if len(a.Destinations) == 0 {
-		return "no channel is configured"
+		return display.Msg("no channel is configured")
 	}
-	var why []string
+	add := func(m display.Message) {
+		if why.Format != "" {
+			m = display.Msg("%s, %s", why, m)
+		}
+		why = m
+	}
 	people := a.Counting()
-	for name := range a.channels.shownWhere() {
+	for _, name := range slices.Sorted(maps.Keys(a.channels.shownWhere())) {
 		switch {
 		case !slices.ContainsFunc(slices.Collect(maps.Keys(people)),
 			func(id approver.Identity) bool { return id.Channel == name }):
-			why = append(why, "of "+name+" no approver counts")
+			add(display.Msg("of %s no approver counts", name))
 		case !a.channels.takes(name, s):
-			why = append(why, "the "+name+" takes no approval of "+s.String()+" requests")
+			add(display.Msg("the %s takes no approval of %s requests", name, s.String()))
 		case a.channels.Deaf(name) != nil:
-			why = append(why, "from "+name+" no answers arrive")
+			add(display.Msg("from %s no answers arrive", name))
 		case a.channels.State(name).Hearing().Why != "":
-			why = append(why, "from "+name+" no answers arrive now")
+			add(display.Msg("from %s no answers arrive now", name))
 		default:
-			return ""
+			return display.Message{}
 		}
 	}
-	slices.Sort(why)
-	return strings.Join(why, ", ")
+	return why
 }
 
 // audience returns where the cards of a request go. If the verdict names channels or people,

@@ -8,6 +8,7 @@ import (
 
 	"approver.example"
 	"approver.example/broadcaster/sealing"
+	"approver.example/display"
 	"github.com/google/uuid"
 )
 
@@ -55,6 +56,7 @@ func NewBroadcaster(o Options) (*Broadcaster, error) {
 		err = fmt.Errorf("the code key: %w", err)
 	}
 	b.compose()
+	b.introduce()
 	b.Approvers.Set(o.People)
 	return b, errors.Join(b.check(), err)
 }
@@ -119,6 +121,18 @@ func (b *Broadcaster) compose() {
 		records: b.records,
 	}
 	b.receivers = &receivers{Options: o, answers: b.Answers, approvers: b.Approvers, channels: b.Channels}
+}
+
+// introduce tells the channels what they need of the parts.
+func (b *Broadcaster) introduce() {
+	for _, c := range b.Options.Channels {
+		if s, is := c.(approver.Speaker); is {
+			s.Speak(func(sender, conversation string) display.Texts { return b.textsFor(c.Name(), sender, conversation) })
+		}
+		if h, is := c.(approver.Overhearer); is {
+			h.Overhear(b.Answers.overhear)
+		}
+	}
 }
 
 // Run runs the channels and the background work until ctx ends, then waits for all work that

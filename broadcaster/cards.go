@@ -83,7 +83,7 @@ func push(r Request, t display.Texts) string {
 func body(r Request, t display.Texts) (blocks []display.Block, hidden bool) {
 	blocks, hidden = r.Call.Display().Body()
 	for i := range blocks {
-		blocks[i].Label = t.Text(blocks[i].Label)
+		blocks[i].Label = t.Label(blocks[i].Label)
 	}
 	if len(r.Call.Environment) > 0 {
 		blocks = append(blocks, display.Block{Label: t.Text("Environment"), Text: strings.Join(r.Call.Environment, " · ")})
@@ -159,7 +159,10 @@ func (v *Cards) warnings(r Request, t display.Texts, hidden bool) (all []string)
 	if hidden {
 		say(display.Msg(obscuredNotice))
 	}
-	if r.Notice != "" {
+	for _, notice := range r.Notices {
+		all = append(all, t.Say(notice)+".")
+	}
+	if r.Notice != "" && len(r.Notices) == 0 { // an older version made the request
 		all = append(all, r.Notice+".")
 	}
 	if !r.Fingerprint.Bound() {

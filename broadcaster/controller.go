@@ -123,7 +123,7 @@ func (k *Controller) freezeAgain(ctx context.Context) error {
 
 // noteFrozen logs and records a freeze that the store has, and denies the open requests.
 func (k *Controller) noteFrozen(ctx context.Context, c Controls, by, reason string) (denied int, err error) {
-	// The caller of Freeze and the guard may write it at the same time.
+	// Two may freeze everything at the same time.
 	if k.frozen.isNew(fmt.Sprintf("%q %q", by, reason), guardEvery) {
 		k.Log.Error("FROZEN: every call is denied", "by", by, "reason", reason)
 	}

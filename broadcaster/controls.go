@@ -1,10 +1,10 @@
 package broadcaster
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -111,11 +111,14 @@ type Observe struct {
 	By    string    `json:"by"`
 }
 
-// notice describes observe mode for status, cards and logs.
-func (o Observe) notice() string {
-	return "OBSERVING until " + o.Until.UTC().Format("2006-01-02 15:04 UTC") + " by " + display.Safe(o.By) +
-		": nothing is asked or denied, it is only recorded"
+// says describes observe mode.
+func (o Observe) says() display.Phrase {
+	return display.Phrase{Text: "OBSERVING until %s by %s: nothing is asked or denied, it is only recorded",
+		Args: []string{o.Until.UTC().Format("2006-01-02 15:04 UTC"), o.By}}
 }
+
+// notice is says in English, for status and logs.
+func (o Observe) notice() string { return display.Texts{}.Say(o.says()) }
 
 // How long observe mode may last, and lasts unless something else is said.
 const (
@@ -254,39 +257,56 @@ func (c Controls) StillAs(asked *Controls) error {
 	return nil
 }
 
-// Notice is what cards say while something is frozen, observed or paused.
-func (c Controls) Notice(now time.Time) string {
+// Notice is what is said while something is frozen, observed or paused, in English.
+func (c Controls) Notice(now time.Time) string { return english(c.notices(now)) }
+
+func english(all []display.Phrase) string {
+	texts := make([]string, len(all))
+	for i, p := range all {
+		texts[i] = display.Texts{}.Say(p)
+	}
+	return strings.Join(texts, "; ")
+}
+
+// notices are what cards say while something is frozen, observed or paused.
+func (c Controls) notices(now time.Time) (all []display.Phrase) {
+	since := c.Freeze.At.UTC().Format("15:04:05 UTC")
 	switch {
 	case c.Missing:
-		return "FROZEN because " + c.Freeze.Reason
+		return []display.Phrase{{Text: "FROZEN because %s", Args: []string{c.Freeze.Reason}}}
+	case c.Frozen() && c.Here != "":
+		return []display.Phrase{{Text: "FROZEN by %s since %s, by this daemon alone until it is restarted or the store " +
+			"takes the freeze: %s", Args: []string{c.Freeze.By, since, c.Here}}}
 	case c.Frozen():
-		text := "FROZEN by " + display.SafeLine(c.Freeze.By) + " since " + c.Freeze.At.UTC().Format("15:04:05 UTC")
-		if c.Here != "" {
-			text += ", by this daemon alone until it is restarted or the store takes the freeze: " + display.OneLine(c.Here)
-		}
-		return text
-	case len(c.Held()) > 0:
-		return strings.Join(append([]string{"FROZEN: " + c.FrozenText()}, c.loosened(now)...), "; ")
+		return []display.Phrase{{Text: "FROZEN by %s since %s", Args: []string{c.Freeze.By, since}}}
 	}
-	return strings.Join(c.loosened(now), "")
+	held := c.Held()
+	for _, h := range held[:min(len(held), maxNamed)] {
+		says := display.Phrase{Text: "FROZEN: %s in %s by %s", Args: []string{h.Who.Agent, h.Who.Project, h.By}}
+		if uid := strconv.FormatUint(uint64(h.Who.Peer.UID), 10); h.Who.Peer.Known {
+			says = display.Phrase{Text: "FROZEN: %s in %s of uid %s by %s",
+				Args: []string{h.Who.Agent, h.Who.Project, uid, h.By}}
+		}
+		all = append(all, says)
+	}
+	if more := len(held) - maxNamed; more > 0 {
+		all = append(all, display.Phrase{Text: "FROZEN: and %s more", Args: []string{strconv.Itoa(more)}})
+	}
+	return append(all, c.loosened(now)...)
 }
 
 // loosened describes the observe mode or the pause in force.
-func (c Controls) loosened(now time.Time) []string {
-	var text string
+func (c Controls) loosened(now time.Time) []display.Phrase {
+	pause := []string{c.Pause.Until.UTC().Format("15:04:05 UTC"), c.Pause.By}
 	switch {
 	case c.Observing(now):
-		text = c.Observe.notice()
+		return []display.Phrase{c.Observe.says()}
 	case c.Paused(approver.Catastrophic, now):
-		text = "PAUSED until " + c.Pause.Until.UTC().Format("15:04:05 UTC") + " by " + display.Safe(c.Pause.By) +
-			": nobody is asked"
+		return []display.Phrase{{Text: "PAUSED until %s by %s: nobody is asked", Args: pause}}
 	case c.Paused(approver.High, now):
-		text = "PAUSED until " + c.Pause.Until.UTC().Format("15:04:05 UTC") + " by " + display.Safe(c.Pause.By) +
-			": HIGH calls are not asked"
-	default:
-		return nil
+		return []display.Phrase{{Text: "PAUSED until %s by %s: HIGH calls are not asked", Args: pause}}
 	}
-	return []string{text}
+	return nil
 }
 
 // Loosened describes the pause and the observe mode in force; empty if there is none.
@@ -296,11 +316,11 @@ func (c Controls) Loosened(now time.Time) string { return c.endLoosened(now) }
 func (c *Controls) endLoosened(now time.Time) string {
 	observing := c.loosened(now)
 	c.Observe = Observe{}
-	if paused := c.loosened(now); !slices.Equal(observing, paused) {
+	if paused := c.loosened(now); english(observing) != english(paused) {
 		observing = append(observing, paused...)
 	}
 	c.Pause = Pause{}
-	return strings.Join(observing, "; ")
+	return english(observing)
 }
 
 // FrozenText says what is frozen, for people; empty if nothing is.
@@ -318,26 +338,39 @@ func (c Controls) FrozenText() string {
 	return strings.Join(parts, "; ")
 }
 
-// FreezeLines say of each freeze in force what it stops, by whom, since when and why.
+// FreezeLines say of each freeze in force what it stops, by whom, since when and why, in English.
 func (c Controls) FreezeLines() (lines []string) {
-	line := func(what string, f Freeze) {
-		text := what + ": frozen by " + display.SafeLine(f.By)
-		if !f.At.IsZero() { // unknown if it replaces a lost record
-			text += " at " + f.At.UTC().Format("2006-01-02 15:04:05 UTC")
+	for _, m := range c.freezes() {
+		lines = append(lines, display.Texts{}.Message(m))
+	}
+	return lines
+}
+
+// freezes say of each freeze in force what it stops, by whom, since when and why.
+func (c Controls) freezes() (lines []display.Message) {
+	line := func(what display.Message, f Freeze) {
+		why := display.Msg("no reason given")
+		if f.Reason != "" {
+			why = display.Msg("%s", f.Reason)
 		}
-		lines = append(lines, text+", "+cmp.Or(display.SafeLine(f.Reason), "no reason given"))
+		if f.At.IsZero() { // unknown if it replaces a lost record
+			lines = append(lines, display.Msg("%s: frozen by %s, %s", what, f.By, why))
+			return
+		}
+		at := f.At.UTC().Format("2006-01-02 15:04:05 UTC")
+		lines = append(lines, display.Msg("%s: frozen by %s at %s, %s", what, f.By, at, why))
 	}
 	if c.Frozen() {
-		what := "everything"
+		what := display.Msg("everything")
 		if c.Here != "" {
-			what += ", by this daemon alone"
+			what = display.Msg("everything, by this daemon alone")
 		}
 		line(what, c.Freeze)
 	}
 	for _, h := range c.Held() {
-		what := h.Who.String()
+		what := h.Who.says()
 		if h.Who.Session != "" {
-			what += ", and its session " + display.SafeLine(h.Who.Session) + " wherever it goes"
+			what = display.Msg("%s, and its session %s wherever it goes", what, h.Who.Session)
 		}
 		line(what, h.Freeze)
 	}

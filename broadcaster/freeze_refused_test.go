@@ -389,6 +389,30 @@ func TestAFreezeIsSeenWhileTheStoreTakesIt(t *testing.T) {
 	}
 }
 
+// The daemon looked after its freezes just as somebody froze everything, and gave the store the same freeze:
+// two lines said frozen.
+func TestAFreezeThatIsBeingStoredIsRecordedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		store := &lateKV{KV: kv}
+		x := newBenchOn(t, kv, store)
+		synctest.Wait()
+		first := true
+		store.before = func() error {
+			if first {
+				first = false
+				time.Sleep(3 * time.Second) // the daemon looks every two
+			}
+			return nil
+		}
+		_ = freezeNow(x) // this store cannot list the open requests
+		time.Sleep(time.Minute)
+		if n := x.count(approver.EventFrozen); n != 1 || first || x.Mark.holding() != nil {
+			t.Errorf("%d lines say frozen; held %v", n, x.Mark.holding())
+		}
+	})
+}
+
 // The story: people lifted a freeze that one daemon held alone. While the store was writing
 // that, the daemon tried once more to give it the freeze: two seconds later everything was
 // frozen again, by somebody who had done nothing. Whichever comes first, a lift that was
@@ -403,6 +427,7 @@ func TestALiftIsNotUndoneByTheDaemon(t *testing.T) {
 					x := newBenchOn(t, kv, store)
 					synctest.Wait() // the daemon has looked, and looks again in 2 s
 					x.Mark.hold(Freeze{At: time.Now(), By: "Ada", Reason: "it runs wild"})
+					x.Mark.refused(syscall.ENOSPC)
 					lifting := true
 					store.before = func() error {
 						if lifting { // the first to write is the lift

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"time"
 
 	"approver.example"
 	"approver.example/display"
@@ -33,7 +35,7 @@ func (a *Answers) elsewhere(ctx context.Context, err error, rep approver.Reply, 
 	from := m.posting.To
 	says := display.Msg("This code is of a card that is no longer valid. Use the newest card of the request.")
 	switch {
-	case from.Channel != rep.Channel || from.Conversation != rep.Conversation:
+	case m.away(rep):
 		a.noteLeak(ctx, m, rep)
 		says = display.Msg("This code is on a card in another conversation, on %s: it works only there, and that it was "+
 			"typed here is recorded.", display.Platform(from.Channel))
@@ -47,6 +49,43 @@ func (a *Answers) elsewhere(ctx context.Context, err error, rep approver.Reply, 
 			"minutes.", says, int(LockFor.Minutes()))
 	}
 	return &out
+}
+
+// mostOverheard is how many codes of people who do not count are looked up in a minute. Anybody can send some.
+const mostOverheard = 30
+
+// An overheard counts the codes that were looked up in this minute.
+type overheard struct {
+	mu    sync.Mutex
+	since time.Time
+	n     int
+}
+
+func (o *overheard) take(now time.Time) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if now.Sub(o.since) >= time.Minute {
+		o.since, o.n = now, 0
+	}
+	o.n++
+	return o.n <= mostOverheard
+}
+
+// overhear records the code of a card that was sent in another conversation by somebody whose answers do
+// not count, or where none do; see [approver.Overhearer]. Nobody is told.
+func (a *Answers) overhear(ctx context.Context, rep approver.Reply) {
+	if rep.Code.IsZero() || !a.overheard.take(time.Now()) {
+		return
+	}
+	var m misplaced
+	if _, _, err := a.postingOfCode(ctx, rep); errors.As(err, &m) && m.away(rep) {
+		a.noteLeak(ctx, m, rep)
+	}
+}
+
+// away reports whether the code was sent in another conversation than that of its card.
+func (m misplaced) away(rep approver.Reply) bool {
+	return m.posting.To.Channel != rep.Channel || m.posting.To.Conversation != rep.Conversation
 }
 
 // noteLeak records that the code of one conversation was typed in another.

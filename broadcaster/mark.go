@@ -78,15 +78,18 @@ func (m *ControlMark) Removed() RemovedPeople {
 	return m.removed
 }
 
+// beingTold is the why of a freeze that the store has not refused: who holds it gives it to the store.
+const beingTold = "it is being told of it"
+
 // hold makes a freeze hold in this process until took. A second one keeps the first, and notes
-// when the newest came.
+// when the newest came. The caller gives it to the store.
 func (m *ControlMark) hold(f Freeze) {
 	f = f.bounded() // as the store will have it
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := &heldFreeze{f, f.At, "it is being told of it"}
+	now := &heldFreeze{f, f.At, beingTold}
 	if was := m.held; was != nil {
-		now.Freeze, now.why = was.Freeze, was.why
+		now.Freeze = was.Freeze
 		if !now.last.After(was.last) {
 			now.last = was.last.Add(1)
 		}
@@ -126,6 +129,12 @@ func (m *ControlMark) give(ctx context.Context) (done func(), err error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// isRefused reports whether this process holds a freeze that the store has refused.
+func (m *ControlMark) isRefused() bool {
+	held := m.holding()
+	return held != nil && held.why != beingTold
 }
 
 // refused reports whether this process still holds a freeze after the store failed with err,

@@ -122,12 +122,13 @@ func (k *Controller) Observing(ctx context.Context, _ approver.Verdict) (string,
 }
 
 // guard watches the record of the controls until ctx ends: when a call has found it missing or
-// older, and every guardEvery. It also repeats the write of a freeze that the store refused.
+// older, and every guardEvery. It also repeats the write of a freeze that the store refused, but not one
+// that is being given to it: the audit would have that one twice.
 func (k *Controller) guard(ctx context.Context) {
 	tick := time.NewTicker(guardEvery)
 	defer tick.Stop()
 	for {
-		if k.Mark.holding() != nil {
+		if k.Mark.isRefused() {
 			if err := k.freezeAgain(ctx); !errors.Is(err, ErrNotFrozen) {
 				k.Mark.refused(err) // or at the next look
 			}

@@ -216,6 +216,7 @@ func (o *opener) createAs(ctx context.Context, id string, q question) (Request, 
 		ID: id, CallID: q.call.ID, Holder: q.holder, Fingerprint: q.bound.Fingerprint,
 		Unbound: q.call.Display().MaskNames(q.bound.Unbound), Call: kept, Verdict: q.why,
 		Created: now, Due: now.Add(ttl), Deadline: now.Add(readable), State: approver.Pending, Notice: controls.Notice(now),
+		Notices: controls.notices(now),
 	}
 	if !q.call.ParkAt.IsZero() {
 		r.ParkAt = now.Add(max(0, time.Until(q.call.ParkAt)))

@@ -27,6 +27,7 @@ type Answers struct {
 	poster    *poster
 	releases  *releases
 	tasks     *tasks
+	overheard overheard
 }
 
 // Reply is the one way in which an answer counts, whatever platform it came from. It checks

@@ -25,8 +25,9 @@ type Request struct {
 	Fingerprint approver.Fingerprint `json:"fingerprint"`
 	Unbound     []string             `json:"unbound,omitempty"` // what the fingerprint does not bind, for cards
 	Call        approver.ToolCall    `json:"tool_call"`
-	Verdict     approver.Verdict     `json:"verdict"`          // why people are asked
-	Notice      string               `json:"notice,omitempty"` // of the freeze or pause it was made in, for cards
+	Verdict     approver.Verdict     `json:"verdict"`           // why people are asked
+	Notice      string               `json:"notice,omitempty"`  // of the freeze or pause it was made in, in English
+	Notices     []display.Phrase     `json:"notices,omitempty"` // the same for cards
 	Created     time.Time            `json:"created"`
 	Due         time.Time            `json:"due"` // silence becomes a no
 	// Deadline is the courier's own. After it nobody gets the answer.

@@ -160,9 +160,13 @@ func (a *Answers) status(ctx context.Context, rep approver.Reply, who approver.P
 		says = display.Msg("The store does not answer: every call that needs people is denied.")
 	case c.FrozenText() != "":
 		says = display.Msg("Frozen: calls are denied until people lift that with approver unfreeze.")
-		lines = append(lines, c.FreezeLines()...)
+		for _, f := range c.freezes() {
+			line(f)
+		}
 	default:
-		lines = append(lines, c.loosened(now)...)
+		for _, p := range c.loosened(now) {
+			lines = append(lines, t.Say(p))
+		}
 	}
 	if err == nil {
 		line(a.pending(ctx, rep, who).says)
@@ -178,7 +182,7 @@ func (a *Answers) status(ctx context.Context, rep approver.Reply, who approver.P
 		}
 	}
 	for _, s := range []approver.Severity{approver.High, approver.Catastrophic} {
-		if why := a.approvers.Nobody(s); why != "" {
+		if why := a.approvers.nobody(s); why.Format != "" {
 			line(display.Msg("Nobody can approve %s requests now: %s", s.String(), why))
 		}
 	}

@@ -163,8 +163,26 @@ func TestALeakedCodeNamesItsLeak(t *testing.T) {
 		if out := x.Answers.Reply(t.Context(), rep); strings.Contains(out.Text, "Discord") {
 			t.Errorf("%+v", out)
 		}
-		// Nor is the code of one card that of another, which is named by the dialog.
+		// Where a channel takes no answers, the audit gets both places too, but not of every code: anybody may
+		// send some.
+		rep.Conversation = "a stranger's own"
+		for range 2 * mostOverheard {
+			x.Answers.overhear(t.Context(), rep)
+		}
 		_, mine := x.tg.card(0)
+		rep.Code = mine.Code
+		x.Answers.overhear(t.Context(), rep)
+		if notes := x.notes(approver.EventMisplaced); len(notes) != 1+mostOverheard ||
+			!strings.Contains(notes[1], "in telegram/a stranger's own") {
+			t.Errorf("%d: %q", len(notes), notes[1:])
+		}
+		time.Sleep(time.Minute)
+		rep.Conversation = "T" // its own
+		x.Answers.overhear(t.Context(), rep)
+		if notes := x.notes(approver.EventMisplaced); len(notes) != 1+mostOverheard {
+			t.Errorf("%q", notes)
+		}
+		// Nor is the code of one card that of another, which is named by the dialog.
 		rep = typed(approver.ByCode, mine)
 		rep.Request = "other"
 		if out := x.Answers.Reply(t.Context(), rep); !strings.Contains(out.Text, "another request") {

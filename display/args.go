@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -73,17 +75,41 @@ func label(key string) string {
 	plain := func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_-$@/", r)
 	}
-	if key != "" && !ownLabels[key] && strings.TrimFunc(key, plain) == "" && !strings.ContainsFunc(key,
+	if key != "" && !ownLabels()[key] && strings.TrimFunc(key, plain) == "" && !strings.ContainsFunc(key,
 		func(r rune) bool { return !plain(r) }) {
 		return key
 	}
 	return quoted(key)
 }
 
-// ownLabels are labels of approver's own that are one word, here and on the rest of a card.
-var ownLabels = shape.SetOf("Path Size Tool Replaces End Add Delete Patch Options Arguments " +
+// Labels are labels of approver's own that are one word, here and on the rest of a card.
+func Labels() []string { return strings.Fields(labels) }
+
+const labels = "Path Size Tool Replaces End Add Delete Patch Options Arguments " +
 	"Command Environment Why Warning From Choice Result Part Code Expires State Answer Rule Category Found Undo " +
-	"Isolation Agent Session Folder Host Asked Until Request Call Fingerprint")
+	"Isolation Agent Session Folder Host Asked Until Request Call Fingerprint"
+
+// ownLabels are the labels in every language: a reader must not take an argument's key for one of them.
+var ownLabels = sync.OnceValue(func() map[string]bool {
+	own := shape.SetOf(labels)
+	for _, l := range Languages() {
+		t, err := In(l.Tag)
+		for _, label := range Labels() {
+			if err == nil {
+				own[t.Text(label)] = true
+			}
+		}
+	}
+	return own
+})
+
+// Label says a label of a body. The key of an argument stays as it is, whatever it means.
+func (t Texts) Label(label string) string {
+	if !strings.Contains(label, " ") && !slices.Contains(Labels(), label) {
+		return label
+	}
+	return t.Text(label)
+}
 
 // quoted returns a text as a JSON string.
 func quoted(text string) string {

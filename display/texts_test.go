@@ -162,3 +162,24 @@ func TestCatalogsAreText(t *testing.T) {
 		}
 	}
 }
+
+// The key of an argument is not to be read as a label of approver's own, whatever language the card is in.
+func TestOwnLabelsOfEveryLanguage(t *testing.T) {
+	german, err := In("de")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"Path", german.Text("Path"), german.Text("Command")} {
+		if got := label(key); got == key {
+			t.Errorf("the key %q looks like a label", got)
+		}
+	}
+	for says, want := range map[string]string{"Path": "Pfad", "everything": "everything", "owner": "owner"} {
+		if got := german.Label(says); got != want {
+			t.Errorf("the label %q is %q", says, got)
+		}
+	}
+	if got := label("owner"); got != "owner" {
+		t.Errorf("%q", got)
+	}
+}

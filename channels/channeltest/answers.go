@@ -3,6 +3,7 @@ package channeltest
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/channeltest/fake"
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -285,10 +287,37 @@ func checkTalk(t *testing.T, m maker) {
 
 var identityChecks = []check{
 	{"a stranger's tap, command, code and reply never count", checkStranger},
+	{"a stranger is told so in the language of the conversation", checkLanguage},
+	{"a code of a stranger is reported", checkOverheard},
 	{"a forged button for another request", checkForgeOther},
 	{"a forged button in another conversation", checkForgeThere},
 	{"a forged button of a stranger", checkForgeStranger},
 	{"a forged button after the end", checkForgeSettled},
+}
+
+// checkLanguage: what a channel says by itself is in the language that it was told.
+func checkLanguage(t *testing.T, m maker) {
+	b, _, ref := posted(t, m, high)
+	speaker, is := b.Channel.(approver.Speaker)
+	if !is {
+		return
+	}
+	german, err := display.In("de")
+	if err != nil {
+		t.Fatal(err)
+	}
+	speaker.Speak(func(sender, conversation string) display.Texts {
+		if sender == b.Stranger && conversation == ref.Conversation {
+			return german
+		}
+		return display.Texts{}
+	})
+	_ = b.Fake.Tap(b.Stranger, ref.Conversation, ref.Message, fake.DenyButton)
+	b.eventually("the refusal in German", func() bool {
+		return slices.ContainsFunc(b.told(b.Stranger), func(said string) bool {
+			return strings.Contains(said, "nicht auf der Liste der Berechtigten")
+		})
+	})
 }
 
 func checkStranger(t *testing.T, m maker) {

@@ -1,7 +1,6 @@
 package discord
 
 import (
-	"cmp"
 	"context"
 	"sync/atomic"
 	"time"
@@ -11,20 +10,21 @@ import (
 	"approver.example"
 	"approver.example/channels/internal/calls"
 	"approver.example/channels/internal/receiving"
+	"approver.example/display"
 )
 
 // Texts for one person.
+//
+//approver:texts
 const (
 	textStranger  = "You are not on the approver list of this channel. Your answer does not count."
 	textElsewhere = "This is not a channel that approver uses. Answer where the card is."
 	textBusy      = "Too many of your answers are still being handled. Wait a moment and try again; this one does not " +
 		"count."
 	textUnread = "This button or command is not one that approver knows. It may come from an older version."
-	textBroken = "Something broke while your answer was handled. It did not count as an approval."
 	textNoSuch = "The dialog is empty. Type the code that the card shows."
 	textNoWhy  = "The dialog is empty, so nothing was changed. Type why the call is denied, or press Deny."
 	textTerm   = "That does not say for how long. Nothing was changed: choose once, 15m or session."
-	textNobody = "This service takes no answers."
 	textHelp   = "approver shows its questions as cards. Press a button on a card, reply to it with no and your reason, " +
 		"or use /approve or /deny with the code on it. /pending, /status, /grants and /freeze show and stop what there is."
 	textWhich  = "That does not say which card you mean, so nothing was changed. Reply to the card itself."
@@ -85,34 +85,43 @@ func (in *intake) interaction(ctx context.Context, i *discordgo.Interaction) {
 		in.paired(ctx, i, who, text)
 		return
 	}
+	if d, is := i.Data.(discordgo.ApplicationCommandInteractionData); is && st != listed {
+		code, _ := option(d, codeOption)
+		in.workers.try("", maxRefusals, func() { in.Note(ctx, code, who.says(approver.Reply{}, i.ChannelID)) })
+	}
 	switch st {
 	case listed:
 		if !in.workers.try(who.id, maxPerPerson, func() { in.pressed(ctx, i, who) }) {
 			in.log.Warn("an answer does not count: too many of this person are under way", "person", who.id, "most",
 				maxPerPerson)
-			in.refuse(ctx, i, textBusy)
+			in.refuse(ctx, i, who, display.Msg(textBusy))
 		}
 	case elsewhere:
-		in.refuse(ctx, i, textElsewhere)
+		in.refuse(ctx, i, who, display.Msg(textElsewhere))
 	default:
-		in.refuse(ctx, i, textStranger)
+		in.refuse(ctx, i, who, display.Msg(textStranger))
 	}
 }
 
 // refuse tells a person at once that an interaction has no effect.
-func (in *intake) refuse(ctx context.Context, i *discordgo.Interaction, text string) {
-	in.workers.try("", maxRefusals, func() { _ = in.respond(ctx, i, whisper, private(text)) })
+func (in *intake) refuse(ctx context.Context, i *discordgo.Interaction, who person, why display.Message) {
+	in.workers.try("", maxRefusals, func() { in.whisper(ctx, i, who, why) })
+}
+
+// whisper tells a person alone something of the channel's own.
+func (in *intake) whisper(ctx context.Context, i *discordgo.Interaction, who person, says display.Message) {
+	_ = in.respond(ctx, i, whisper, private(in.To(who.id, i.ChannelID).Message(says)))
 }
 
 // pressed handles an interaction of an approver.
 func (in *intake) pressed(ctx context.Context, i *discordgo.Interaction, who person) {
 	a := read(i)
 	switch {
-	case a.problem != "":
-		_ = in.respond(ctx, i, whisper, private(a.problem))
+	case a.problem.Format != "":
+		in.whisper(ctx, i, who, a.problem)
 	case a.opens != 0:
-		_ = in.respond(ctx, i, discordgo.InteractionResponseModal, dialog(a.request, a.opens, a.reply.Shown,
-			headlineOf(i.Message)))
+		_ = in.respond(ctx, i, discordgo.InteractionResponseModal, dialog(in.To(who.id, i.ChannelID), a.request,
+			a.opens, a.reply.Shown, headlineOf(i.Message)))
 	default:
 		r := who.says(a.reply, i.ChannelID)
 		if i.Message != nil {
@@ -162,21 +171,5 @@ func (in *intake) decide(ctx context.Context, i *discordgo.Interaction, r approv
 func (in *intake) ask(ctx context.Context, r approver.Reply) approver.Outcome {
 	ctx, cancel := context.WithTimeout(ctx, replyWithin)
 	defer cancel()
-	out := in.reply(ctx, r)
-	switch {
-	case out.Text != "" || out.Details != "":
-	case r.Want == approver.WantAnswer:
-		out.Text = "Your answer was taken: " + outcomeWord(out.Kind) + "."
-	case r.Want == approver.WantHelp:
-		out.Text = textHelp
-	default:
-		out.Text = "There is nothing to show."
-	}
-	return out
-}
-
-func outcomeWord(k approver.OutcomeKind) string {
-	return cmp.Or(map[approver.OutcomeKind]string{
-		approver.OutcomeApproved: "approved", approver.OutcomeDenied: "denied", approver.OutcomeRecorded: "recorded",
-	}[k], "it does not count")
+	return in.reply(ctx, r)
 }

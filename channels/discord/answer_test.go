@@ -10,6 +10,7 @@ import (
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/discord/discordtest"
 	"approver.example/channels/internal/calls"
+	"approver.example/channels/internal/receiving"
 )
 
 func TestRedeliveredEventsCountOnce(t *testing.T) {
@@ -260,19 +261,16 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// An answer without an outcome text still says something to the person, and a
-// panic says that it does not count.
+// An answer without an outcome text still says something to the person, and so does a panic.
 func TestOutcomeTexts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		reply approver.ReplyFunc
 		want  string
 	}{
-		"zero": {func(context.Context, approver.Reply) approver.Outcome { return approver.Outcome{} }, "it does not count"},
-		"approved": {func(context.Context, approver.Reply) approver.Outcome {
-			return approver.Outcome{Kind: approver.OutcomeApproved}
-		}, "approved"},
-		"panic": {func(context.Context, approver.Reply) approver.Outcome { panic("boom") }, "did not count as an approval"},
+		"zero": {func(context.Context, approver.Reply) approver.Outcome { return approver.Outcome{} }, receiving.SilentText},
+		"panic": {func(context.Context, approver.Reply) approver.Outcome { panic("boom") },
+			receiving.BrokenText},
 		"markup": {func(context.Context, approver.Reply) approver.Outcome {
 			return approver.Outcome{Text: "by **Ann** @everyone <@1> https://x.example"}
 		}, "by **Ann** @everyone <@1> https://x.example"},

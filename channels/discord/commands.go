@@ -3,11 +3,13 @@ package discord
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // setUp finds out which servers the channels are in, and registers the commands there. It is
@@ -97,57 +99,65 @@ var commandWants = map[string]approver.Want{"pending": approver.WantPending, "st
 
 // commands are all commands. Their names are the same in all languages, because cards tell people what
 // to type.
+//
+//approver:texts
 func commands() []*discordgo.ApplicationCommand {
-	const theCode, derCode = "The code that the card shows, such as CONFIRM-…", "Der Code auf der Karte, etwa CONFIRM-…"
-	lasts := optional(forOption, "How long the yes lasts; without it, once", "Wie lange das Ja gilt; ohne Angabe einmal")
-	for _, choice := range []struct{ value, english, german string }{
-		{"once", "once", "einmal"},
-		{"15m", "15 minutes", "15 Minuten"},
-		{"session", "for this session of the agent", "für diese Sitzung des Agenten"},
+	const theCode = "The code that the card shows, such as CONFIRM-…"
+	lasts := optional(forOption, "How long the yes lasts; without it, once")
+	for _, choice := range []struct{ value, says string }{
+		{"once", "once"},
+		{"15m", "15 minutes"},
+		{"session", "for this session of the agent"},
 	} {
-		lasts.Choices = append(lasts.Choices, &discordgo.ApplicationCommandOptionChoice{Name: choice.english,
-			NameLocalizations: inGerman(choice.german), Value: choice.value})
+		lasts.Choices = append(lasts.Choices, &discordgo.ApplicationCommandOptionChoice{Name: choice.says,
+			NameLocalizations: translated(choice.says), Value: choice.value})
 	}
-	why := optional(reasonOption, "Why; the agent is told", "Warum; der Agent erfährt es")
+	why := optional(reasonOption, "Why; the agent is told")
 	why.MaxLength = maxWhy
 	return []*discordgo.ApplicationCommand{
-		command(approveName, "Approve the request with this code", "Die Anfrage mit diesem Code genehmigen",
-			required(codeOption, theCode, derCode), lasts),
-		command(denyName, "Deny the request with this code", "Die Anfrage mit diesem Code ablehnen",
-			required(codeOption, theCode, derCode), why),
-		command("freeze", "Stop everything: no call of any agent runs any more",
-			"Alles anhalten: kein Aufruf eines Agenten läuft mehr"),
-		command("pending", "Show the requests that wait for an answer", "Die Anfragen zeigen, die auf eine Antwort warten"),
-		command("status", "Show how approver is", "Zeigen, wie es approver geht"),
-		command("grants", "Show what runs without asking, by an earlier yes",
-			"Zeigen, was nach einem früheren Ja ohne Frage läuft"),
-		command("help", "Show what you can do here", "Zeigen, was hier möglich ist"),
+		command(approveName, "Approve the request with this code", required(codeOption, theCode), lasts),
+		command(denyName, "Deny the request with this code", required(codeOption, theCode), why),
+		command("freeze", "Stop everything: no call of any agent runs any more"),
+		command("pending", "Show the requests that wait for an answer"),
+		command("status", "Show how approver is"),
+		command("grants", "Show what runs without asking, by an earlier yes"),
+		command("help", "Show what you can do here"),
 		command(pairName, "Say who you are to whoever runs approver pair",
-			"Sagen, wer Sie sind, wenn jemand approver pair ausführt",
-			required(codeOption, "The code that approver pair shows", "Der Code, den approver pair zeigt")),
+			required(codeOption, "The code that approver pair shows")),
 	}
 }
 
 func command(
-	name, english, german string, options ...*discordgo.ApplicationCommandOption,
+	name, says string, options ...*discordgo.ApplicationCommandOption,
 ) *discordgo.ApplicationCommand {
-	translated := inGerman(german)
-	return &discordgo.ApplicationCommand{Name: name, Type: discordgo.ChatApplicationCommand, Description: english,
-		DescriptionLocalizations: &translated, Options: options}
+	others := translated(says)
+	return &discordgo.ApplicationCommand{Name: name, Type: discordgo.ChatApplicationCommand, Description: says,
+		DescriptionLocalizations: &others, Options: options}
 }
 
-func optional(name, english, german string) *discordgo.ApplicationCommandOption {
+func optional(name, says string) *discordgo.ApplicationCommandOption {
 	return &discordgo.ApplicationCommandOption{Type: discordgo.ApplicationCommandOptionString, Name: name,
-		Description: english, DescriptionLocalizations: inGerman(german)}
+		Description: says, DescriptionLocalizations: translated(says)}
 }
 
-func required(name, english, german string) *discordgo.ApplicationCommandOption {
-	o := optional(name, english, german)
+func required(name, says string) *discordgo.ApplicationCommandOption {
+	o := optional(name, says)
 	o.Required = true
 	return o
 }
 
-// inGerman is a text for people whose Discord speaks German.
-func inGerman(german string) map[discordgo.Locale]string {
-	return map[discordgo.Locale]string{discordgo.German: german}
+// translated is a text for people whose Discord speaks another language that approver speaks.
+func translated(says string) map[discordgo.Locale]string {
+	others := map[discordgo.Locale]string{}
+	for _, language := range display.Languages() {
+		t, err := display.In(language.Tag)
+		text := t.Text(says)
+		for locale := range discordgo.Locales {
+			tag, _, _ := strings.Cut(string(locale), "-")
+			if err == nil && text != says && tag == language.Tag {
+				others[locale] = text
+			}
+		}
+	}
+	return others
 }

@@ -12,8 +12,10 @@ import (
 )
 
 var (
-	_ approver.Receiver = (*discord.Channel)(nil)
-	_ approver.Fitter   = (*discord.Channel)(nil)
+	_ approver.Receiver   = (*discord.Channel)(nil)
+	_ approver.Fitter     = (*discord.Channel)(nil)
+	_ approver.Speaker    = (*discord.Channel)(nil)
+	_ approver.Overhearer = (*discord.Channel)(nil)
 )
 
 func TestConformance(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"approver.example/channels/internal/cards"
+	"approver.example/display"
 )
 
 // The ids of the fields of the dialogs.
@@ -25,15 +26,15 @@ const (
 // dialog is the modal in which a person types the code of a request, or the reason of a no. Its title
 // is the headline of the card whose button opened it; one that is longer than a title stands whole
 // above the field. upto is the Upto of that card.
-func dialog(id uuid.UUID, opens cards.Action, upto int, headline string) any {
+func dialog(t display.Texts, id uuid.UUID, opens cards.Action, upto int, headline string) any {
 	field := discordgo.TextInput{
-		CustomID: codeInput, Label: "Type the code of this card", Style: discordgo.TextInputShort,
+		CustomID: codeInput, Label: t.Text("Type the code of this card"), Style: discordgo.TextInputShort,
 		Placeholder: "CONFIRM-…", Required: true, MinLength: 1, MaxLength: 200,
 	}
 	if opens == cards.DenyWhy {
 		field = discordgo.TextInput{
-			CustomID: whyInput, Label: "Deny: why? The agent is told this.", Style: discordgo.TextInputParagraph,
-			Placeholder: "Use a branch instead.", Required: true, MinLength: 1, MaxLength: maxWhy,
+			CustomID: whyInput, Label: t.Text("Deny: why? The agent is told this."), Style: discordgo.TextInputParagraph,
+			Placeholder: t.Text("Use a branch instead."), Required: true, MinLength: 1, MaxLength: maxWhy,
 		}
 	}
 	var all []discordgo.MessageComponent

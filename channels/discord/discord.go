@@ -63,6 +63,8 @@ var libraryVersion = sync.OnceFunc(func() { discordgo.APIVersion = "10" })
 
 // A Channel is one Discord bot. Use New to make one.
 type Channel struct {
+	receiving.Speech
+	receiving.Overheard
 	cfg       Config
 	log       *slog.Logger
 	token     secret.Text

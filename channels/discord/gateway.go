@@ -49,7 +49,7 @@ func (f fatal) Unwrap() error { return f.error }
 // token belongs to another application than the configured one. It can then be called again,
 // and works once people have fixed the cause.
 func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
-	reply = receiving.Replies(reply, c.log, "handling an answer panicked", textNobody, textBroken)
+	reply = receiving.Replies(reply, c.log, "handling an answer panicked", &c.Speech)
 	workers := newWorkers(c.log)
 	defer workers.stop()
 	// What is under way ends with Run, however Run ends. The core itself ends the answers that

@@ -176,3 +176,21 @@ func TestTightTexts(t *testing.T) {
 		t.Errorf("partial %v, the card is\n%s", v.partial, v.Embeds[0].Description)
 	}
 }
+
+// Discord refuses a dialog whose label has more than 45 characters, or a placeholder more than 100.
+func TestDialogsFitInEveryLanguage(t *testing.T) {
+	for _, l := range display.Languages() {
+		texts, err := display.In(l.Tag)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []struct {
+			says string
+			most int
+		}{{"Type the code of this card", 45}, {"Deny: why? The agent is told this.", 45}, {"Use a branch instead.", 100}} {
+			if said := texts.Text(text.says); cards.Units(said) > text.most {
+				t.Errorf("%s: %q is too long", l.Tag, said)
+			}
+		}
+	}
+}

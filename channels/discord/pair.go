@@ -13,8 +13,8 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"approver.example"
-	"approver.example/channels/internal/cards"
 	"approver.example/channels/internal/pairing"
+	"approver.example/display"
 	"approver.example/internal/section"
 	"approver.example/tokens"
 )
@@ -119,13 +119,15 @@ func (in *intake) paired(ctx context.Context, i *discordgo.Interaction, who pers
 	if in.fromHome(i.GuildID) && in.pairing.Sent(text, approver.Paired{ID: who.id, Name: who.name, Chat: i.ChannelID}) {
 		said = pairing.PairedText
 	}
-	in.refuse(ctx, i, said)
+	in.refuse(ctx, i, who, display.Msg(said))
 }
 
 func (c *Channel) fromHome(guild string) bool { return c.cfg.Guild == "" || c.cfg.Guild == guild }
 
 // sayHow follows what the bot says of itself.
-const sayHow = pairing.WhoText + " To become one: on the machine where approver runs, approver pair discord shows a " +
+//
+//approver:texts
+const sayHow = "%s To become one: on the machine where approver runs, approver pair discord shows a " +
 	"code. Use my command /pair with it in the channel that gets cards, or send it to me."
 
 // pairs takes a message that may have the code, and reports whether it had.
@@ -134,7 +136,7 @@ func (in *intake) pairs(ctx context.Context, m *discordgo.Message, who person, s
 		!in.pairing.Sent(m.Content, approver.Paired{ID: who.id, Name: who.name, Chat: m.ChannelID}) {
 		return false
 	}
-	in.workers.try("", maxRefusals, func() { in.answer(ctx, m, note(pairing.PairedText), cards.File{}) })
+	in.workers.try("", maxRefusals, func() { in.say(ctx, m, who, display.Msg(pairing.PairedText)) })
 	return true
 }
 

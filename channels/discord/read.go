@@ -10,15 +10,16 @@ import (
 	"approver.example"
 	"approver.example/channels/intent"
 	"approver.example/channels/internal/cards"
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
 // An ask is what a person wants with an interaction.
 type ask struct {
-	reply   approver.Reply // what it says; who says it, and where, is left to the caller
-	request uuid.UUID      // zero for a command
-	opens   cards.Action   // the dialog that it opens; zero for none
-	problem string         // what to tell the person if it cannot be read
+	reply   approver.Reply  // what it says; who says it, and where, is left to the caller
+	request uuid.UUID       // zero for a command
+	opens   cards.Action    // the dialog that it opens; zero for none
+	problem display.Message // what to tell the person if it cannot be read
 }
 
 // read reads an interaction. What it cannot read becomes a problem, never an answer.
@@ -27,7 +28,7 @@ func read(i *discordgo.Interaction) ask {
 	case discordgo.MessageComponentInteractionData:
 		id, action, upto, ok := parseButton(d.CustomID)
 		if !ok || d.ComponentType != discordgo.ButtonComponent {
-			return ask{problem: textUnread}
+			return ask{problem: display.Msg(textUnread)}
 		}
 		a := ask{request: id}
 		if a.reply, ok = action.Reply(); !ok {
@@ -47,7 +48,7 @@ func read(i *discordgo.Interaction) ask {
 	case discordgo.ApplicationCommandInteractionData:
 		return commanded(d)
 	}
-	return ask{problem: textUnread}
+	return ask{problem: display.Msg(textUnread)}
 }
 
 // commanded reads a registered command.
@@ -55,13 +56,13 @@ func commanded(d discordgo.ApplicationCommandInteractionData) ask {
 	if d.Name != approveName && d.Name != denyName {
 		want := commandWants[d.Name]
 		if want == approver.WantAnswer {
-			return ask{problem: textUnread}
+			return ask{problem: display.Msg(textUnread)}
 		}
 		return ask{reply: approver.Reply{Want: want, Method: approver.ByCommand}}
 	}
 	code, ok := option(d, codeOption)
 	if !ok {
-		return ask{problem: textUnread}
+		return ask{problem: display.Msg(textUnread)}
 	}
 	// as on every channel, the words beside a code count too
 	meant, err := intent.Parse("/" + d.Name + " " + code)
@@ -75,7 +76,7 @@ func commanded(d discordgo.ApplicationCommandInteractionData) ask {
 	case given:
 		term, ok := approver.ParseTerm(lasts)
 		if !ok || meant.Grant != (approver.Term{}) && meant.Grant != term {
-			return ask{problem: textTerm}
+			return ask{problem: display.Msg(textTerm)}
 		}
 		a.reply.Approve, a.reply.Grant = true, term
 	default:
@@ -99,7 +100,7 @@ func option(d discordgo.ApplicationCommandInteractionData, name string) (text st
 func typed(a ask, text string) ask {
 	a.reply.Method = approver.ByCode
 	if strings.TrimSpace(text) == "" {
-		a.problem = textNoSuch
+		a.problem = display.Msg(textNoSuch)
 		return a
 	}
 	code, err := tokens.Parse(text)
@@ -120,7 +121,7 @@ func typed(a ask, text string) ask {
 func because(a ask, text string) ask {
 	a.reply.Method, a.reply.Reason = approver.ByTap, strings.TrimSpace(text)
 	if a.reply.Reason == "" {
-		a.problem = textNoWhy
+		a.problem = display.Msg(textNoWhy)
 	}
 	return a
 }
@@ -142,14 +143,9 @@ func input(components []discordgo.MessageComponent, field string) string {
 }
 
 // explain tells a person what is wrong with a code; it is empty if nothing is.
-func explain(err error) string {
-	switch {
-	case err == nil:
-		return ""
-	case errors.Is(err, tokens.ErrMany):
-		return "There is more than one code in your answer. Send one at a time."
-	case errors.Is(err, intent.ErrUnclear):
-		return "That is neither a clear yes nor a clear no: " + intent.ErrUnclear.Error() + "."
+func explain(err error) display.Message {
+	if err == nil {
+		return display.Message{}
 	}
-	return "That is not a confirmation code. It looks like " + tokens.Prefix + "… and stands on the card."
+	return intent.Problem(err, "/"+approveName, "/"+denyName)
 }

@@ -7,6 +7,8 @@ import (
 
 	"approver.example"
 	"approver.example/channels/discord/discordtest"
+	"approver.example/channels/internal/pairing"
+	"approver.example/display"
 )
 
 // A no with words beside it is a no, and the agent is told the words. A yes stays where Discord vouches
@@ -102,7 +104,8 @@ func TestNothingIsMetWithSilence(t *testing.T) {
 				{func() bool { b.s.Type(b.ann, b.direct, "hello"); return true }, b.ann, textHelp},
 				{func() bool { b.s.Type(b.ann, b.direct, "no"); return true }, b.ann, textWhich},
 				{func() bool { b.s.Type(b.bob, outside, "no"); return true }, b.bob, textElsewhere},
-				{func() bool { b.s.Type(b.mallory, stray, "hello"); return true }, b.mallory, sayHow},
+				{func() bool { b.s.Type(b.mallory, stray, "hello"); return true }, b.mallory,
+					display.Texts{}.Text(sayHow, pairing.WhoText)},
 			} {
 				before := b.s.Told(c.who)
 				if !c.say() {

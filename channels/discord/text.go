@@ -14,7 +14,9 @@ import (
 	"approver.example/channels/intent"
 	"approver.example/channels/internal/calls"
 	"approver.example/channels/internal/cards"
+	"approver.example/channels/internal/pairing"
 	"approver.example/channels/internal/receiving"
+	"approver.example/display"
 )
 
 // message handles a typed message. It waits only for introduced.
@@ -43,7 +45,7 @@ func (in *intake) message(ctx context.Context, m *discordgo.Message) {
 	}
 	if !in.workers.try(who.id, maxPerPerson, func() { in.said(ctx, m, who, meant, err, addressed) }) {
 		in.log.Warn("an answer does not count: too many of this person are under way", "person", who.id, "most", maxPerPerson)
-		in.workers.try("", maxRefusals, func() { in.answer(ctx, m, note(textBusy), cards.File{}) })
+		in.workers.try("", maxRefusals, func() { in.say(ctx, m, who, display.Msg(textBusy)) })
 	}
 }
 
@@ -74,38 +76,38 @@ func (in *intake) said(
 	if card == nil && !addressed && talk(meant, err) {
 		return // a reply to somebody else
 	}
-	tell := func(text string) { in.answer(ctx, m, note(text), cards.File{}) }
+	tell := func(says display.Message) { in.say(ctx, m, who, says) }
 	switch {
 	case m.Content == "" && !direct(m) && !in.cfg.TextApprovals:
-		tell(textUnseen)
+		tell(display.Msg(textUnseen))
 	case errors.Is(err, intent.ErrNotAnAnswer):
-		tell(textHelp)
+		tell(display.Msg(textHelp))
 	case err != nil:
 		tell(explain(err))
 	case meant.Want != approver.WantAnswer:
-		in.look(ctx, m, r)
+		in.look(ctx, m, who, r)
 	case meant.Method == approver.ByPlain && card == nil:
-		tell(textWhich)
+		tell(display.Msg(textWhich))
 	case meant.Method == approver.ByPlain && r.Request == "":
-		tell(textOver)
+		tell(display.Msg(textOver))
 	case meant.Approve && !in.cfg.TextApprovals:
-		tell(textNoYes)
+		tell(display.Msg(textNoYes))
 	default:
 		if r.Request == "" { // the card is settled: only the code says what is meant
 			r.Message = ""
 		}
 		out := in.ask(ctx, r)
 		if out.Kind != approver.OutcomeUnknown || !in.foreign(ctx, r) {
-			tell(out.Text)
+			in.answer(ctx, m, note(out.Text), cards.File{})
 		}
 	}
 }
 
 // look takes a command that answers nothing, typed as a message. All members of a server's channel would
 // read what it shows, so there it works as a registered command only.
-func (in *intake) look(ctx context.Context, m *discordgo.Message, r approver.Reply) {
+func (in *intake) look(ctx context.Context, m *discordgo.Message, who person, r approver.Reply) {
 	if !direct(m) && r.Want != approver.WantFreeze {
-		in.answer(ctx, m, note(textInPrivate), cards.File{})
+		in.say(ctx, m, who, display.Msg(textInPrivate))
 		return
 	}
 	r.Request, r.Message = "", ""
@@ -120,23 +122,26 @@ func (in *intake) look(ctx context.Context, m *discordgo.Message, r approver.Rep
 // direct conversation, replies to a message of ours, or is an approver's that names us. It does so
 // once in a while.
 func (in *intake) unheard(ctx context.Context, m *discordgo.Message, who person, st standing) {
-	var text string
+	if (st == stranger || st == elsewhere) && pairing.HasCode(m.Content) {
+		in.workers.try("", maxRefusals, func() { in.Note(ctx, m.Content, who.says(approver.Reply{}, m.ChannelID)) })
+	}
+	var text display.Message
 	_, bot := in.self()
 	switch st {
 	case stranger:
-		if text = textStranger; direct(m) {
-			text = sayHow
+		if text = display.Msg(textStranger); direct(m) {
+			text = display.Msg(sayHow, display.Msg(pairing.WhoText))
 		}
 		if !direct(m) && !in.onOurs(m) {
 			return
 		}
 	case elsewhere:
 		_, named := withoutMention(m.Content, bot)
-		if text = textElsewhere; !direct(m) && !in.onOurs(m) && !named {
+		if text = display.Msg(textElsewhere); !direct(m) && !in.onOurs(m) && !named {
 			return
 		}
 	default:
-		text = textCopied
+		text = display.Msg(textCopied)
 		if m == nil || m.WebhookID != "" || !forwarded(m) || !direct(m) {
 			return
 		}
@@ -145,8 +150,13 @@ func (in *intake) unheard(ctx context.Context, m *discordgo.Message, who person,
 		}
 	}
 	if in.told.Begin(who.id, tellEvery) {
-		in.workers.try("", maxRefusals, func() { in.answer(ctx, m, note(text), cards.File{}) })
+		in.workers.try("", maxRefusals, func() { in.say(ctx, m, who, text) })
 	}
+}
+
+// say tells the author of a message something of the channel's own.
+func (in *intake) say(ctx context.Context, m *discordgo.Message, who person, says display.Message) {
+	in.answer(ctx, m, note(in.To(who.id, m.ChannelID).Message(says)), cards.File{})
 }
 
 // onOurs reports whether a message replies to a message of ours, as far as Discord sends a copy of it.

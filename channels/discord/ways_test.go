@@ -10,6 +10,7 @@ import (
 	"approver.example"
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/discord/discordtest"
+	"approver.example/channels/internal/receiving"
 )
 
 // everything is a card with every button.
@@ -208,7 +209,7 @@ func TestCommandsThatShow(t *testing.T) {
 	})
 	b.until("the commands", func() bool { names, _ := b.s.Commands("en-US"); return len(names) == 8 })
 	for name, want := range map[string]string{"pending": long, "grants": "git push\n  until 15:00",
-		"status": "nothing to show", "help": "/approve or /deny"} {
+		"status": receiving.SilentText, "help": receiving.SilentText} {
 		if !b.s.Command(b.ann, b.here, name, "") {
 			t.Fatal("no /" + name)
 		}

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -203,4 +204,19 @@ func wordsOf(text string) []string {
 		}
 	}
 	return strings.Fields(b.String())
+}
+
+// Problem tells a person what is wrong with a text that has a code, or should have one. approve and deny
+// are the commands as people type them.
+func Problem(err error, approve, deny string) display.Message {
+	switch {
+	case errors.Is(err, tokens.ErrMany):
+		return display.Msg("There is more than one code in your answer. Send one, so that it is clear which request you " +
+			"mean.")
+	case errors.Is(err, ErrUnclear):
+		return display.Msg("That is neither a clear yes nor a clear no: send the code alone to approve, or %s and the "+
+			"code.", deny)
+	}
+	return display.Msg("That is not a confirmation code. It looks like CONFIRM-… and stands on the card: send %s or %s "+
+		"with the whole of it.", approve, deny)
 }

@@ -17,7 +17,11 @@ import (
 	"approver.example/tokens"
 )
 
-const probe = "CONFIRM-PRVWTY"
+// The probe is a code that an approver sends of whom no test speaks.
+const (
+	probe  = "CONFIRM-PRVWTY"
+	prober = "U0PROBE123"
+)
 
 // A bench is a channel at work in a fake workspace.
 type bench struct {
@@ -139,7 +143,7 @@ func (b *bench) pass() {
 		b.mu.Lock()
 		before := b.probes
 		b.mu.Unlock()
-		b.fake.Type(ann, here, "/deny "+probe)
+		b.fake.Type(prober, here, "/deny "+probe)
 		b.eventually("a later event", func() bool {
 			b.mu.Lock()
 			defer b.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/intent"
+	"approver.example/display"
 )
 
 // subWords are what may stand behind the command that approves in the place of a code. Other apps use
@@ -49,9 +50,13 @@ func (s *session) command(ctx context.Context, a *ack, cmd *slack.SlashCommand) 
 	if s.pairs(ctx, a, cmd, err) {
 		return
 	}
+	if errors.Is(err, errStranger) || err == nil && g.place(cmd.ChannelID) != nil {
+		s.Note(ctx, cmd.Text,
+			approver.Reply{Channel: Name, Conversation: cmd.ChannelID, Sender: cmd.UserID, Name: cmd.UserName})
+	}
 	switch {
 	case errors.Is(err, errStranger):
-		answerCommand(a, approver.Outcome{Text: err.Error()}, "")
+		s.answer(a, cmd, display.Msg(textStranger))
 		return
 	case err != nil:
 		s.log.Info("slack command refused", "user", cmd.UserID, "reason", err)
@@ -59,18 +64,18 @@ func (s *session) command(ctx context.Context, a *ack, cmd *slack.SlashCommand) 
 	}
 	in, err := s.read(cmd.Command + " " + cmd.Text)
 	here := g.place(cmd.ChannelID) == nil
-	problem := ""
+	var problem display.Message
 	switch {
 	case cmd.Command != s.cfg.approve() && cmd.Command != s.cfg.deny():
-		problem = "That is no command of approver here: use " + s.cfg.approve() + " and " + s.cfg.deny() + "."
+		problem = display.Msg("That is no command of approver here: use %s and %s.", s.cfg.approve(), s.cfg.deny())
 	case err == nil && in.Want != approver.WantAnswer:
 	case !here:
-		problem = textElsewhere
+		problem = display.Msg(textElsewhere)
 	case err != nil || in.Method != approver.ByCommand:
 		problem = s.formHelp(err)
 	}
-	if problem != "" {
-		answerCommand(a, approver.Outcome{Text: problem}, "")
+	if problem.Format != "" {
+		s.answer(a, cmd, problem)
 		return
 	}
 	late := time.AfterFunc(ackIn, func() { a.done(nil) })
@@ -78,7 +83,7 @@ func (s *session) command(ctx context.Context, a *ack, cmd *slack.SlashCommand) 
 	r := asked(in, cmd.ChannelID, here)
 	r.Sender, r.Name, r.Sent = cmd.UserID, cmd.UserName, a.at
 	out := s.reply(ctx, r)
-	if !a.rich || !answerCommand(a, out, whole(r)) {
+	if !a.rich || !answerCommand(a, s.To(r.Sender, cmd.ChannelID), out, whole(r)) {
 		s.show(ctx, place{Channel: cmd.ChannelID}, cmd.UserID, out, whole(r))
 	}
 }
@@ -96,15 +101,21 @@ func asked(in intent.Intent, conversation string, here bool) approver.Reply {
 // isDirect reports whether a conversation is with the bot alone: it sees no other direct messages.
 func isDirect(conversation string) bool { return strings.HasPrefix(conversation, "D") }
 
+// answer acknowledges a command with something of the channel's own.
+func (s *session) answer(a *ack, cmd *slack.SlashCommand, says display.Message) {
+	t := s.To(cmd.UserID, cmd.ChannelID)
+	answerCommand(a, t, approver.Outcome{Text: t.Message(says)}, "")
+}
+
 // answerCommand acknowledges a command with an outcome that only its sender sees. It reports
 // whether it was sent.
-func answerCommand(a *ack, out approver.Outcome, elsewhere string) bool {
+func answerCommand(a *ack, t display.Texts, out approver.Outcome, elsewhere string) bool {
 	answer := map[string]any{
 		"response_type": "ephemeral",
 		"text":          escape(clip(out.Text)),
 		"mrkdwn":        false,
 	}
-	if blocks := told(out, elsewhere); len(blocks) > 0 {
+	if blocks := told(t, out, elsewhere); len(blocks) > 0 {
 		answer["blocks"] = blocks
 	}
 	return a.done(answer)

@@ -26,7 +26,7 @@ func workspace(t *testing.T, opts slacktest.Options) *slacktest.Server {
 	t.Helper()
 	fake := slacktest.New(opts)
 	t.Cleanup(fake.Close)
-	for id, name := range map[string]string{ann: "ann", ben: "ben", stranger: "mallory"} {
+	for id, name := range map[string]string{ann: "ann", ben: "ben", prober: "probe", stranger: "mallory"} {
 		fake.AddUser(slacktest.User{ID: id, Name: name})
 	}
 	fake.AddConversation(slacktest.Conversation{ID: here})
@@ -40,7 +40,7 @@ func config(fake *slacktest.Server) slack.Config {
 		BotToken:  secret.New(slacktest.BotToken),
 		AppToken:  secret.New(slacktest.AppToken),
 		Channels:  []string{here, there},
-		Approvers: []approver.Approver{{ID: ann, Name: "Ann"}, {ID: ben}},
+		Approvers: []approver.Approver{{ID: ann, Name: "Ann"}, {ID: ben}, {ID: prober}},
 		APIURL:    fake.URL(),
 	}
 }
@@ -56,8 +56,11 @@ func (d deniesOnly) ReplyTo(user, conversation, message, text string) bool {
 }
 
 var (
-	_ approver.Receiver = (*slack.Channel)(nil)
-	_ approver.Fitter   = (*slack.Channel)(nil)
+	_ approver.Receiver   = (*slack.Channel)(nil)
+	_ approver.Fitter     = (*slack.Channel)(nil)
+	_ approver.Speaker    = (*slack.Channel)(nil)
+	_ approver.Overhearer = (*slack.Channel)(nil)
+	_ approver.Commander  = (*slack.Channel)(nil)
 )
 
 func TestConformance(t *testing.T) {

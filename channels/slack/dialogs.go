@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -34,12 +33,12 @@ func (s *session) ask(ctx context.Context, cb *slack.InteractionCallback, at pla
 	if err != nil {
 		return
 	}
-	title := titleOf(cb.Message.Blocks.BlockSet)
+	t, title := s.To(cb.User.ID, at.Channel), titleOf(cb.Message.Blocks.BlockSet)
 	if action == cards.DenyWhy {
-		s.open(ctx, cb, at, whyDialog(title, string(data)))
+		s.open(ctx, cb, at, whyDialog(t, title, string(data)))
 		return
 	}
-	s.open(ctx, cb, at, codeDialog(title, string(data)))
+	s.open(ctx, cb, at, codeDialog(t, title, string(data)))
 }
 
 // open shows a dialog. Slack allows three seconds from the press.
@@ -50,8 +49,10 @@ func (s *session) open(ctx context.Context, cb *slack.InteractionCallback, at pl
 	})
 	if err != nil {
 		s.log.Warn("could not open a slack dialog", "error", err)
-		s.tell(ctx, at, cb.User.ID,
-			"Slack did not open the dialog in time. Press the button again.")
+		if at.Channel == "" { // it was no press of a card
+			return
+		}
+		s.tell(ctx, at, cb.User.ID, display.Msg("Slack did not open the dialog in time. Press the button again."))
 	}
 }
 
@@ -70,20 +71,21 @@ func (s *session) dialog(ctx context.Context, a *ack, cb *slack.InteractionCallb
 	if err == nil { // Slack keeps what we put there, and people cannot change it
 		err = json.Unmarshal([]byte(cb.View.PrivateMetadata), &at)
 	}
+	t := s.To(cb.User.ID, at.Channel)
 	switch {
 	case errors.Is(err, errStranger):
-		wrong(err.Error())
+		wrong(t.Text(textStranger))
 		return
 	case err != nil:
 		s.log.Info("slack dialog refused", "user", cb.User.ID, "reason", err)
 		return
 	case s.who().place(at.Channel) != nil: // it got cards when the dialog was opened
-		wrong(textElsewhere)
+		wrong(t.Text(textElsewhere))
 		return
 	}
 	r, problem := s.typed(cb.View.State, input)
-	if problem != "" {
-		wrong(problem)
+	if problem.Format != "" {
+		wrong(t.Message(problem))
 		return
 	}
 	late := time.AfterFunc(ackIn, func() { a.done(nil) })
@@ -97,19 +99,19 @@ func (s *session) dialog(ctx context.Context, a *ack, cb *slack.InteractionCallb
 	default:
 		a.done(slack.NewClearViewSubmissionResponse())
 	}
-	s.tell(ctx, at, cb.User.ID, out.Text)
+	s.show(ctx, at, cb.User.ID, out, "")
 }
 
 // typed reads what stands in a dialog: a yes with a code, or a no with its reason. problem is for the
 // person, if it is neither.
-func (s *session) typed(state *slack.ViewState, input string) (r approver.Reply, problem string) {
+func (s *session) typed(state *slack.ViewState, input string) (r approver.Reply, problem display.Message) {
 	text := ""
 	if state != nil {
 		text = strings.TrimSpace(state.Values[input][input].Value)
 	}
 	if input == whyInput {
 		if text == "" {
-			problem = "Nothing was typed, so nothing was changed. Type why, or close this and press Deny."
+			problem = display.Msg("Nothing was typed, so nothing was changed. Type why, or close this and press Deny.")
 		}
 		return approver.Reply{Method: approver.ByTap, Reason: text}, problem
 	}
@@ -117,7 +119,7 @@ func (s *session) typed(state *slack.ViewState, input string) (r approver.Reply,
 	if err != nil {
 		return approver.Reply{}, s.formHelp(err)
 	}
-	return approver.Reply{Approve: true, Method: approver.ByCode, Code: code}, ""
+	return approver.Reply{Approve: true, Method: approver.ByCode, Code: code}, display.Message{}
 }
 
 func typedCode(text string) (tokens.Code, error) {
@@ -139,42 +141,46 @@ func typedCode(text string) (tokens.Code, error) {
 
 // codeDialog is the modal that takes a typed code. Slack returns place along with the typed
 // text; people do not see it.
-func codeDialog(title, place string) slack.ModalViewRequest {
+func codeDialog(t display.Texts, title, place string) slack.ModalViewRequest {
 	input := slack.NewPlainTextInputBlockElement(plainText("CONFIRM-…"), codeInput)
 	input.MaxLength = 100
-	return inputDialog("Approve with the code", "Approve", codeModal, title, place, slack.NewInputBlock(codeInput,
-		plainText("The code on the card"), plainText("It stands below the text of that card. Type it only if the "+
-			"line above is what you want to happen."), input))
+	return inputDialog(t, t.Text("Approve with the code"), t.Text("Approve"), codeModal, title, place,
+		slack.NewInputBlock(codeInput, plainText(t.Text("The code on the card")),
+			plainText(t.Text("It stands below the text of that card. Type it only if the line above is what you want to "+
+				"happen.")), input))
 }
 
 // whyDialog is the modal that takes the reason of a no.
-func whyDialog(title, place string) slack.ModalViewRequest {
-	input := slack.NewPlainTextInputBlockElement(plainText("Use a branch instead."), whyInput)
+func whyDialog(t display.Texts, title, place string) slack.ModalViewRequest {
+	input := slack.NewPlainTextInputBlockElement(plainText(t.Text("Use a branch instead.")), whyInput)
 	input.MaxLength, input.Multiline = approver.MaxReason, true
-	return inputDialog("Deny, say why", "Deny", whyModal, title, place, slack.NewInputBlock(whyInput,
-		plainText("Why?"), plainText("The agent is told this."), input))
+	return inputDialog(t, t.Text("Deny, say why"), t.Text("Deny"), whyModal, title, place, slack.NewInputBlock(whyInput,
+		plainText(t.Text("Why?")), plainText(t.Text("The agent is told this.")), input))
 }
 
 // inputDialog is a modal with one input, below the headline of the card that it is about.
-func inputDialog(title, submit, id, headline, place string, input slack.Block) slack.ModalViewRequest {
+func inputDialog(
+	t display.Texts, title, submit, id, headline, place string, input slack.Block,
+) slack.ModalViewRequest {
 	return slack.ModalViewRequest{
-		Type: slack.VTModal, Title: plainText(title), Submit: plainText(submit), Close: plainText("Cancel"),
+		Type: slack.VTModal, Title: plainText(title), Submit: plainText(submit), Close: plainText(t.Text("Cancel")),
 		CallbackID: id, PrivateMetadata: place,
-		Blocks: slack.Blocks{BlockSet: []slack.Block{plainSection(headline), input}},
+		Blocks: slack.Blocks{BlockSet: []slack.Block{plainSection(orElse(headline, t.Text("Approval request"))), input}},
 	}
 }
 
 // detailsDialog shows what is known of a request. elsewhere says where all of it is if it is too long.
-func detailsDialog(title, text, elsewhere string) slack.ModalViewRequest {
-	v := slack.ModalViewRequest{Type: slack.VTModal, Title: plainText("Request"), Close: plainText("Close")}
-	v.Blocks.BlockSet = append([]slack.Block{plainSection(clip(orElse(title, "approval request")))},
-		pieces(text, maxModal, elsewhere)...)
+func detailsDialog(t display.Texts, out approver.Outcome, elsewhere string) slack.ModalViewRequest {
+	v := slack.ModalViewRequest{Type: slack.VTModal, Title: plainText(t.Text("Request")),
+		Close: plainText(t.Text("Close"))}
+	v.Blocks.BlockSet = append([]slack.Block{plainSection(clip(orElse(out.Text, t.Text("Approval request"))))},
+		pieces(t, out.Details, maxModal, elsewhere)...)
 	return v
 }
 
 // pieces shows a text of at most room bytes in blocks that end with a line where they can. The rest of a
 // longer line is marked, so that it cannot pass for a line of its own. elsewhere says where the whole is.
-func pieces(text string, room int, elsewhere string) (blocks []slack.Block) {
+func pieces(t display.Texts, text string, room int, elsewhere string) (blocks []slack.Block) {
 	shown, hidden := display.Cut(text, room)
 	for len(shown) > 0 {
 		n := display.RuneBoundary(shown, maxTold)
@@ -188,18 +194,18 @@ func pieces(text string, room int, elsewhere string) (blocks []slack.Block) {
 		shown = rest
 	}
 	if hidden > 0 {
-		blocks = append(blocks, plainSection(fmt.Sprintf("✂️ %d bytes are hidden here. On the daemon's machine %s shows "+
-			"all of it.", hidden, orElse(elsewhere, "approver pending"))))
+		blocks = append(blocks, plainSection(t.Text("✂️ %d bytes are hidden here. On the daemon's machine %s shows all of "+
+			"it.", hidden, orElse(elsewhere, "approver pending"))))
 	}
 	return blocks
 }
 
-// titleOf reads the push line back from a card.
+// titleOf reads the push line back from a card; empty if it has none.
 func titleOf(card []slack.Block) string {
 	if len(card) > 0 {
 		if s, ok := card[0].(*slack.SectionBlock); ok && s.Text != nil && s.Text.Text != "" {
 			return s.Text.Text
 		}
 	}
-	return "approval request"
+	return ""
 }

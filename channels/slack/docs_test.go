@@ -131,6 +131,12 @@ func TestManifest(t *testing.T) {
 				Hint        string `yaml:"usage_hint"`
 				Escape      bool   `yaml:"should_escape"`
 			} `yaml:"slash_commands"`
+			Shortcuts []struct {
+				Name        string `yaml:"name"`
+				Type        string `yaml:"type"`
+				ID          string `yaml:"callback_id"`
+				Description string `yaml:"description"`
+			} `yaml:"shortcuts"`
 		} `yaml:"features"`
 		OAuth struct {
 			Scopes struct {
@@ -195,6 +201,15 @@ func TestManifest(t *testing.T) {
 		}
 	}
 	same("commands", commands, []string{"/approve", "/deny", "/pair"})
+	var shortcuts []string
+	for _, c := range m.Features.Shortcuts {
+		shortcuts = append(shortcuts, c.Type+" "+c.ID)
+		if c.Name == "" || len(c.Name) > 24 || c.Description == "" {
+			t.Errorf("the shortcut %+v", c)
+		}
+	}
+	same("shortcuts", shortcuts,
+		[]string{"global " + pendingShortcut, "global " + freezeShortcut, "message " + detailsShortcut})
 	if !m.Settings.SocketMode || !m.Settings.Interactivity.Enabled || m.Settings.Rotation || m.Settings.Org {
 		t.Errorf("the manifest's settings: %+v", m.Settings)
 	}

@@ -13,6 +13,7 @@ import (
 	"approver.example"
 	"approver.example/channels/internal/calls"
 	"approver.example/channels/internal/cards"
+	"approver.example/display"
 )
 
 // A place is where an answer was given; a dialog carries it as JSON.
@@ -40,14 +41,22 @@ func (s *session) handle(ctx context.Context, a *ack, ev socketmode.Event) {
 	}
 }
 
-// interaction handles buttons and dialogs.
+// interaction handles buttons, dialogs and shortcuts.
 func (s *session) interaction(ctx context.Context, a *ack, cb *slack.InteractionCallback) {
 	err := s.who().admit(interactionOrigin(cb))
 	switch cb.Type {
 	case slack.InteractionTypeBlockActions:
 		s.button(ctx, a, cb, err)
 	case slack.InteractionTypeViewSubmission:
+		if cb.View.CallbackID == freezeModal {
+			s.frozen(ctx, a, cb, err)
+			return
+		}
 		s.dialog(ctx, a, cb, err)
+	case slack.InteractionTypeShortcut:
+		s.shortcut(ctx, a, cb, err)
+	case slack.InteractionTypeMessageAction:
+		s.cardShortcut(ctx, a, cb, err)
 	default:
 		if err != nil {
 			s.log.Info("slack interaction refused", "type", cb.Type, "user", cb.User.ID, "reason", err)
@@ -72,7 +81,7 @@ func (s *session) button(ctx context.Context, a *ack, cb *slack.InteractionCallb
 		a.done(nil)
 		s.refuse(ctx, at, cb.User.ID, err)
 		if refused == nil && g.ours(&cb.Message) && s.refusals.Begin(cb.User.ID, refuseEvery) {
-			s.tell(ctx, at, cb.User.ID, textElsewhere) // a card from before: it gets none any more
+			s.tell(ctx, at, cb.User.ID, display.Msg(textElsewhere)) // a card from before: it gets none any more
 		}
 		return
 	}
@@ -97,10 +106,10 @@ func (s *session) button(ctx context.Context, a *ack, cb *slack.InteractionCallb
 		a.done(nil)
 		out := s.reply(ctx, r)
 		if out.Details == "" {
-			s.tell(ctx, at, cb.User.ID, out.Text)
+			s.show(ctx, at, cb.User.ID, out, "")
 			return
 		}
-		s.open(ctx, cb, at, detailsDialog(out.Text, out.Details, whole(r)))
+		s.open(ctx, cb, at, detailsDialog(s.To(cb.User.ID, at.Channel), out, whole(r)))
 	default:
 		s.settle(ctx, a, at, r)
 	}
@@ -125,7 +134,7 @@ func (at place) reply(user slack.User, r approver.Reply) approver.Reply {
 }
 
 // textForeign is appended to the outcome of an answer that another daemon may count.
-const textForeign = " If the card has not changed by now, answer again: another approver may receive with the same " +
+const textForeign = "If the card has not changed by now, answer again: another approver may receive with the same " +
 	"Slack app."
 
 // settle passes an answer on and tells its sender the outcome. It does not acknowledge an
@@ -143,5 +152,6 @@ func (s *session) settle(ctx context.Context, a *ack, at place, r approver.Reply
 	if a.leave() && calls.Sleep(ctx, s.leave) != nil {
 		return
 	}
-	s.tell(ctx, at, r.Sender, out.Text+textForeign)
+	out.Text += " " + s.To(r.Sender, at.Channel).Text(textForeign)
+	s.show(ctx, at, r.Sender, out, "")
 }

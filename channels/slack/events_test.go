@@ -65,7 +65,7 @@ func TestForgedButtons(t *testing.T) {
 			{"type": "button", "action_id": "approve", "block_id": block, "value": card.Request},
 			{"type": "button", "action_id": "approve", "block_id": block, "value": card.Request}})},
 		{"no action", set("actions", []object{})},
-		{"another kind of event", set("type", "message_action")},
+		{"another kind of event", set("type", "block_suggestion")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := b.fake.ButtonPayload(ann, here, ref.Message, block, card.Request, "approve")
@@ -154,8 +154,17 @@ func TestMessages(t *testing.T) {
 		{name: "edited", approve: true, text: "CODE",
 			change: func(e, _ object) { e["edited"] = object{"user": ann, "ts": "1.0"} }},
 		{name: "changed", approve: true, text: "CODE", change: func(e, _ object) { e["subtype"] = "message_changed" }},
-		{name: "broadcast from a thread", approve: true, text: "CODE",
-			change: func(e, _ object) { e["subtype"] = "thread_broadcast" }},
+		{name: "sent to the channel beside the thread", approve: true, thread: true, text: "CODE",
+			told: "Only a plain message", change: func(e, _ object) { e["subtype"] = "thread_broadcast" }},
+		{name: "a file in the thread", thread: true, text: "no", told: "Only a plain message",
+			change: func(e, _ object) { e["subtype"] = "file_share" }},
+		{name: "a file in a direct message", text: "", told: "Only a plain message",
+			change: func(e, _ object) { e["channel"], e["channel_type"], e["subtype"] = direct, "im", "file_share" }},
+		{name: "a file for people", text: "look at this", change: func(e, _ object) { e["subtype"] = "file_share" }},
+		{name: "a stranger's file in a direct message", user: stranger, text: "hi", told: "not on the approver list",
+			change: func(e, _ object) { e["channel"], e["channel_type"], e["subtype"] = direct, "im", "file_share" }},
+		{name: "a bot's file", approve: true, thread: true, text: "CODE",
+			change: func(e, _ object) { e["subtype"], e["bot_id"] = "file_share", "B0OTHER123" }},
 		{name: "a bot with the approver's id", approve: true, text: "CODE",
 			change: func(e, _ object) { e["bot_id"] = "B0OTHER123" }},
 		{name: "a bot's profile", approve: true, text: "CODE",

@@ -19,6 +19,7 @@ type origin struct {
 	userTeam string // the person's own workspace; differs in shared channels
 	external bool   // the conversation is shared with another organization
 	machine  bool   // sent by a bot, a workflow or an integration
+	special  bool   // a message of a person that is more than its text
 }
 
 // A guard decides who may answer. The zero value admits nobody.
@@ -32,7 +33,11 @@ type guard struct {
 
 // errStranger is the only refusal that its sender is told: they are a colleague who is not on
 // the list. All other refusals are silent.
-var errStranger = errors.New("you are not on the approver list for Slack: your answer does not count")
+var errStranger = errors.New("the sender is not on the approver list")
+
+// errNotPlain refuses a message of an approver that has a file, or was sent to a channel and a thread at
+// once. They are told.
+var errNotPlain = errors.New("the message is not a plain one")
 
 // admit is the first check on every event.
 func (g guard) admit(o origin) error {
@@ -51,6 +56,8 @@ func (g guard) admit(o origin) error {
 		return errors.New("sent by nobody")
 	case !g.approvers[o.user]:
 		return errStranger
+	case o.special:
+		return errNotPlain
 	}
 	return nil
 }
@@ -87,20 +94,22 @@ func homeOrigin(outer *slackevents.EventsAPIEvent, ev *slackevents.AppHomeOpened
 	return origin{app: outer.APIAppID, team: team, user: ev.User, userTeam: team, external: outer.IsExtSharedChannel}
 }
 
-// messageOrigin is the origin of a message event. A message with any subtype (edited, deleted,
+// messageOrigin is the origin of a message event. A message with most subtypes (edited, deleted,
 // posted by a bot, joined, …) counts as nobody's.
 func messageOrigin(outer *slackevents.EventsAPIEvent, ev *slackevents.MessageEvent) origin {
+	special := ev.SubType == slack.MsgSubTypeFileShare || ev.SubType == slack.MsgSubTypeThreadBroadcast
 	o := origin{
+		special:  special,
 		app:      outer.APIAppID,
 		team:     cmp.Or(outer.TeamID, outer.EnterpriseID),
 		user:     ev.User,
 		userTeam: cmp.Or(outer.TeamID, outer.EnterpriseID),
 		external: outer.IsExtSharedChannel,
-		machine:  ev.SubType != "" || ev.BotID != "" || ev.WorkflowID != "" || ev.Username != "",
+		machine:  ev.SubType != "" && !special || ev.BotID != "" || ev.WorkflowID != "" || ev.Username != "",
 	}
 	if ev.Message != nil {
 		m := ev.Message
-		o.machine = o.machine || m.BotID != "" || m.SubType != "" || m.BotProfile != nil || m.Edited != nil
+		o.machine = o.machine || m.BotID != "" || m.SubType != ev.SubType || m.BotProfile != nil || m.Edited != nil
 		// Slack names the sender's own workspace in one of these.
 		o.userTeam = cmp.Or(m.Team, o.userTeam)
 	}

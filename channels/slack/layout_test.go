@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/slack-go/slack"
 
@@ -157,7 +158,7 @@ func TestLongDetails(t *testing.T) {
 	claim := strings.Repeat("x", 3*maxTold) + "Rule: all is well"
 	text := "Rule: git.force\nAgent says (not checked): " + claim + "\n\n\nCommand, 3 bytes:\nabc"
 	var shown []string
-	for _, b := range detailsDialog("", text, "").Blocks.BlockSet[1:] {
+	for _, b := range detailsDialog(display.Texts{}, approver.Outcome{Details: text}, "").Blocks.BlockSet[1:] {
 		shown = append(shown, lines(message{blocks: []slack.Block{b}})[0])
 	}
 	if got := strings.Join(shown, "\n"); strings.ReplaceAll(got, "\n… ", "") != text {
@@ -173,7 +174,8 @@ func TestLongDetails(t *testing.T) {
 // What is told to one person fits a message, however its text is escaped, and says what it hides.
 func TestLongAnswer(t *testing.T) {
 	for _, piece := range []string{"\"", "\\", "x", "é\n", "🔥"} {
-		blocks := told(approver.Outcome{Text: "Here.", Details: strings.Repeat(piece, 50_000)}, "approver status")
+		out := approver.Outcome{Text: "Here.", Details: strings.Repeat(piece, 50_000)}
+		blocks := told(display.Texts{}, out, "approver status")
 		b, err := json.Marshal(blocks)
 		if err != nil {
 			t.Fatal(err)
@@ -205,5 +207,23 @@ func TestRoomAround(t *testing.T) {
 	}
 	if most > maxBlocksJSON {
 		t.Errorf("a card has %d bytes, more than %d", most, maxBlocksJSON)
+	}
+}
+
+// Slack refuses a dialog whose title or button has more than 24 characters.
+func TestDialogsFitInEveryLanguage(t *testing.T) {
+	for _, l := range display.Languages() {
+		texts, err := display.In(l.Tag)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range []slack.ModalViewRequest{codeDialog(texts, "x", ""), whyDialog(texts, "x", ""), freezeDialog(texts),
+			detailsDialog(texts, approver.Outcome{}, "")} {
+			for _, o := range []*slack.TextBlockObject{v.Title, v.Submit, v.Close} {
+				if o != nil && utf8.RuneCountInString(o.Text) > 24 {
+					t.Errorf("%s: %q is too long", l.Tag, o.Text)
+				}
+			}
+		}
 	}
 }

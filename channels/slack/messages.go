@@ -11,6 +11,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/intent"
+	"approver.example/display"
 )
 
 // hintEvery is how often a person who talks in the thread of a card is told how to answer it.
@@ -33,7 +34,8 @@ func (s *session) message(
 	defer late.Stop()
 	g := s.who()
 	refused := g.admit(messageOrigin(outer, ev))
-	if s.pairsByMessage(ctx, ev, refused) || refused != nil && !errors.Is(refused, errStranger) {
+	told := errors.Is(refused, errStranger) || errors.Is(refused, errNotPlain)
+	if s.pairsByMessage(ctx, ev, refused) || refused != nil && !told {
 		return
 	}
 	text, mentioned := strings.CutPrefix(strings.TrimSpace(unescape(ev.Text)), "<@"+s.bot+">")
@@ -42,6 +44,9 @@ func (s *session) message(
 		if want := wantOf(text); want != approver.WantAnswer {
 			m.in, m.err = intent.Intent{Want: want, Method: approver.ByCommand}, nil
 		}
+	}
+	if errors.Is(refused, errStranger) || refused == nil && !m.here {
+		s.Note(ctx, text, approver.Reply{Channel: Name, Conversation: ev.Channel, Sender: ev.User})
 	}
 	answers := m.err == nil && m.in.Want == approver.WantAnswer && m.ThreadTimeStamp != ""
 	if !m.here && !m.addressed && !answers {
@@ -57,12 +62,12 @@ func (s *session) message(
 // said handles a message of an approver.
 func (s *session) said(ctx context.Context, a *ack, m heard) {
 	at := place{Channel: m.Channel, Thread: m.ThreadTimeStamp}
-	tell := func(text string) { s.tell(ctx, at, m.User, text) }
+	tell := func(says display.Message) { s.tell(ctx, at, m.User, says) }
 	talk := errors.Is(m.err, intent.ErrNotAnAnswer)
 	plain := m.err == nil && m.in.Method == approver.ByPlain
 	switch {
 	case talk && m.addressed:
-		tell(s.textHint())
+		tell(s.sayHint())
 		return
 	case talk:
 		s.hint(ctx, at, m)
@@ -72,7 +77,7 @@ func (s *session) said(ctx context.Context, a *ack, m heard) {
 		return
 	case m.in.Want == approver.WantAnswer && !m.here:
 		if _, ours := s.parent(ctx, m.MessageEvent); ours || m.addressed {
-			tell(textElsewhere)
+			tell(display.Msg(textElsewhere))
 		}
 		return
 	}
@@ -83,14 +88,14 @@ func (s *session) said(ctx context.Context, a *ack, m heard) {
 		switch {
 		case plain && !ours:
 			if m.addressed {
-				tell(textWhich)
+				tell(display.Msg(textWhich))
 			}
 			return // a bare yes or no that answers no card of ours is talk
 		case plain && request == "":
-			tell(textOver)
+			tell(display.Msg(textOver))
 			return
 		case r.Approve && !s.cfg.TextApprovals:
-			tell(s.textNoYes())
+			tell(s.sayNoYes())
 			return
 		case request != "": // a code in the thread of a card has to be that card's
 			at.Request, at.Message = request, m.ThreadTimeStamp
@@ -106,14 +111,17 @@ func (s *session) hint(ctx context.Context, at place, m heard) {
 		return
 	}
 	if _, ours := s.parent(ctx, m.MessageEvent); ours {
-		s.tell(ctx, at, m.User, s.textHint())
+		s.tell(ctx, at, m.User, s.sayHint())
 	}
 }
 
-// unheard tells somebody who is not on the list that their message does not count, once in a while, if
-// it was surely meant for us: it is to the bot alone, or answers a card.
+// unheard tells somebody why their message does not count, once in a while, if it was surely meant for us:
+// it is to the bot alone, or answers a card.
 func (s *session) unheard(ctx context.Context, m heard, refused error) {
-	below := m.err == nil && m.ThreadTimeStamp != ""
+	below, why := m.err == nil && m.ThreadTimeStamp != "", display.Msg(textStranger)
+	if errors.Is(refused, errNotPlain) {
+		below, why = m.ThreadTimeStamp != "", display.Msg(textPlain)
+	}
 	if !m.addressed && !below || !s.hints.Begin(m.User, refuseEvery) {
 		return
 	}
@@ -123,7 +131,7 @@ func (s *session) unheard(ctx context.Context, m heard, refused error) {
 		}
 	}
 	s.log.Info("slack message refused", "user", m.User, "conversation", m.Channel, "reason", refused)
-	s.tell(ctx, place{Channel: m.Channel, Thread: m.ThreadTimeStamp}, m.User, refused.Error())
+	s.tell(ctx, place{Channel: m.Channel, Thread: m.ThreadTimeStamp}, m.User, why)
 }
 
 // parent finds the card that a message replies to: the first message of its thread. ours reports whether

@@ -13,6 +13,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/internal/pairing"
+	"approver.example/display"
 	"approver.example/internal/section"
 	"approver.example/tokens"
 )
@@ -98,7 +99,9 @@ func (c *Channel) Pair(ctx context.Context, code tokens.Code) (approver.Paired, 
 }
 
 // sayHow follows what the bot says of itself.
-const sayHow = pairing.WhoText + " To become one: on the machine where approver runs, approver pair slack shows a " +
+//
+//approver:texts
+const sayHow = "%s To become one: on the machine where approver runs, approver pair slack shows a " +
 	"code. Send it with /pair in the channel that gets cards, or to me."
 
 // pairs takes a command that may have the code of a pairing, and reports whether it has handled
@@ -109,7 +112,7 @@ func (s *session) pairs(ctx context.Context, a *ack, cmd *slack.SlashCommand, re
 		return false
 	}
 	who := approver.Paired{ID: cmd.UserID, Name: cmd.UserName, Chat: cmd.ChannelID, Title: cmd.ChannelName}
-	answerCommand(a, approver.Outcome{Text: s.paired(ctx, cmd.Text, mine, who)}, "")
+	s.answer(a, cmd, s.paired(ctx, cmd.Text, mine, who))
 	return true
 }
 
@@ -128,23 +131,23 @@ func (s *session) pairsByMessage(ctx context.Context, ev *slackevents.MessageEve
 	}
 	s.pairing.Other(ev.Text)
 	if stranger && strings.HasPrefix(ev.Channel, "D") && s.refusals.Begin(ev.User, refuseEvery) {
-		s.tell(ctx, at, ev.User, sayHow)
+		s.tell(ctx, at, ev.User, display.Msg(sayHow, display.Msg(pairing.WhoText)))
 	}
 	return false
 }
 
 // paired returns the text for the person. The code stays valid if the conversation where it was
 // sent cannot show cards.
-func (s *session) paired(ctx context.Context, text string, mine bool, who approver.Paired) string {
+func (s *session) paired(ctx context.Context, text string, mine bool, who approver.Paired) display.Message {
 	if mine {
 		ctx, cancel := context.WithTimeout(ctx, ackIn)
 		defer cancel()
 		if err := s.vet(ctx, who.Chat); err != nil {
-			return "Cards could not be shown here, so nothing was changed: " + err.Error()
+			return display.Msg("Cards could not be shown here, so nothing was changed: %s", err.Error())
 		}
 	}
 	if !s.pairing.Sent(text, who) {
-		return pairing.NotPairedText
+		return display.Msg(pairing.NotPairedText)
 	}
-	return pairing.PairedText
+	return display.Msg(pairing.PairedText)
 }

@@ -260,8 +260,9 @@ func TestDialogs(t *testing.T) {
 	card.Body = channeltest.Command(strings.Repeat("line\n", 1000))
 	m := render(defaultCommand, card, cards.Fresh, "1")
 	for name, v := range map[string]slack.ModalViewRequest{
-		"code":    codeDialog(m.text, `{"r":"x"}`),
-		"details": detailsDialog(m.text, strings.Repeat(card.Whole(), 20), ""),
+		"code": codeDialog(display.Texts{}, m.text, `{"r":"x"}`),
+		"details": detailsDialog(display.Texts{},
+			approver.Outcome{Text: m.text, Details: strings.Repeat(card.Whole(), 20)}, ""),
 	} {
 		b, err := json.Marshal(v.Blocks)
 		if err != nil {

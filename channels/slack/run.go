@@ -33,9 +33,7 @@ const (
 // It can then be called again, and works once people have fixed the cause.
 func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	defer c.http.CloseIdleConnections()
-	reply = receiving.Replies(reply, c.log, "taking a slack answer panicked",
-		"Nobody takes answers here: your answer did not count.",
-		"Something broke while your answer was taken: look at the card to see whether it counted.")
+	reply = receiving.Replies(reply, c.log, "taking a slack answer panicked", &c.Speech)
 	for refused := false; ; {
 		received, err := c.receive(ctx, reply)
 		if ctx.Err() != nil {

@@ -50,6 +50,8 @@ const (
 
 // A Channel is one Slack app in one workspace. Make it with New.
 type Channel struct {
+	receiving.Speech
+	receiving.Overheard
 	cfg    Config
 	log    *slog.Logger
 	api    *slack.Client // holds both tokens

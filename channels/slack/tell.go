@@ -12,15 +12,22 @@ import (
 	"approver.example"
 	"approver.example/channels/intent"
 	"approver.example/display"
-	"approver.example/tokens"
 )
 
 // Texts for one person.
+//
+//approver:texts
 const (
+	textStranger = "You are not on the approver list for Slack: your answer does not count."
+
 	textElsewhere = "Codes and answers count only in the conversations that get cards, where the card stands. Nothing " +
 		"was changed."
-	textWhich = "That does not say which card you mean, so nothing was changed. Reply in the thread of the card."
-	textOver  = "That card takes no answer any more. Nothing was changed."
+	textWhich      = "That does not say which card you mean, so nothing was changed. Reply in the thread of the card."
+	textNoCard     = "That message is no card of approver. Nothing was changed."
+	textNoShortcut = "approver has no such shortcut: its manifest in docs/channels/slack.md has those that it knows."
+	textPlain      = "Only a plain message counts, without a file and not sent to the channel beside the thread. " +
+		"Nothing was changed."
+	textOver = "That card takes no answer any more. Nothing was changed."
 )
 
 // refuse logs a refusal. If the sender is a colleague who is not on the list, it also tells
@@ -31,13 +38,13 @@ func (s *session) refuse(ctx context.Context, at place, user string, err error) 
 		return
 	}
 	if s.refusals.Begin(user, refuseEvery) {
-		s.tell(ctx, at, user, err.Error())
+		s.tell(ctx, at, user, display.Msg(textStranger))
 	}
 }
 
-// tell shows a text to one person alone.
-func (s *session) tell(ctx context.Context, at place, user, text string) {
-	s.show(ctx, at, user, approver.Outcome{Text: text}, "")
+// tell tells one person alone something of the channel's own.
+func (s *session) tell(ctx context.Context, at place, user string, says display.Message) {
+	s.show(ctx, at, user, approver.Outcome{Text: s.To(user, at.Channel).Message(says)}, "")
 }
 
 // show shows an outcome to one person alone. elsewhere says where its details are whole.
@@ -46,7 +53,7 @@ func (s *session) show(ctx context.Context, at place, user string, out approver.
 		return
 	}
 	opts := plainOptions(clip(out.Text))
-	if blocks := told(out, elsewhere); len(blocks) > 0 {
+	if blocks := told(s.To(user, at.Channel), out, elsewhere); len(blocks) > 0 {
 		opts = append(opts, slack.MsgOptionBlocks(blocks...))
 	}
 	if at.Thread != "" {
@@ -62,13 +69,13 @@ func (s *session) show(ctx context.Context, at place, user string, out approver.
 }
 
 // told are the blocks of a message with what a person wanted to see; none if the text is all.
-func told(out approver.Outcome, elsewhere string) []slack.Block {
+func told(t display.Texts, out approver.Outcome, elsewhere string) []slack.Block {
 	if out.Details == "" {
 		return nil
 	}
 	for room := maxBlocksJSON - roomForRest; ; room /= 2 { // escapes may take more than the text
 		blocks := append([]slack.Block{plainSection(clip(orElse(out.Text, "approver")))},
-			pieces(out.Details, room, elsewhere)...)
+			pieces(t, out.Details, room, elsewhere)...)
 		if jsonLength(blocks) <= maxBlocksJSON || room < 100 {
 			return blocks
 		}
@@ -91,30 +98,23 @@ func whole(r approver.Reply) string {
 }
 
 // formHelp says what is wrong with a code.
-func (s *session) formHelp(err error) string {
-	approve, deny := s.cfg.approve(), s.cfg.deny()
-	if errors.Is(err, tokens.ErrMany) {
-		return "There is more than one code in that: send one at a time."
-	}
-	if errors.Is(err, intent.ErrUnclear) {
-		return "That is neither a clear yes nor a clear no: " +
-			strings.Replace(intent.ErrUnclear.Error(), defaultDenyCommand, deny, 1) + "."
-	}
-	return "That is not a confirmation code. It looks like CONFIRM-ABC234; copy it from the card, as in " + approve +
-		" CONFIRM-ABC234. What else you can send, " + approve + " help says."
+func (s *session) formHelp(err error) display.Message {
+	approve, deny := s.Commands()
+	return display.Msg("%s What else you can send, %s help says.", intent.Problem(err, approve, deny), approve)
 }
 
-// textNoYes says how to approve where messages do not.
-func (s *session) textNoYes() string {
-	return "A message cannot approve in Slack. Use the card's buttons, or the command " + s.cfg.approve() +
-		" with the code."
+// sayNoYes says how to approve where messages do not.
+func (s *session) sayNoYes() display.Message {
+	return display.Msg("A message cannot approve in Slack. Use the card's buttons, or the command %s with the code.",
+		s.cfg.approve())
 }
 
-// textHint says how to answer, to somebody who wrote something else to approver.
-func (s *session) textHint() string {
-	return "approver did not understand that, and nothing was changed. Press a button of a card, reply in its thread " +
-		"with no and your reason, or send " + s.cfg.approve() + " or " + s.cfg.deny() + " with its code. What else you " +
-		"can send, " + s.cfg.approve() + " help says."
+// sayHint says how to answer, to somebody who wrote something else to approver.
+func (s *session) sayHint() display.Message {
+	approve, deny := s.Commands()
+	return display.Msg("approver did not understand that, and nothing was changed. Press a button of a card, reply in "+
+		"its thread with no and your reason, or send %s or %s with its code. What else you can send, %[1]s help says.",
+		approve, deny)
 }
 
 func clip(s string) string {

@@ -131,7 +131,7 @@ func TestCommandNames(t *testing.T) {
 	b.fake.Type(ben, here, "/approve "+code)
 	b.told(ben, "use /ok and /nope")
 	b.fake.Type(ben, here, "/ok huh")
-	b.told(ben, "as in /ok CONFIRM-")
+	b.told(ben, "send /ok or /nope with the whole of it")
 	b.fake.Type(ben, here, "/ok "+code+" /nope")
 	b.fake.ReplyTo(ben, here, ref.Message, " /nope "+code+" no")
 	b.eventually("the no as text", func() bool { return len(b.got()) == 3 && !b.got()[2].Approve })

@@ -12,33 +12,31 @@ import (
 	"approver.example"
 	"approver.example/channels/intent"
 	"approver.example/channels/internal/cards"
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
 // What the channel itself tells people.
+//
+//approver:texts
 const (
 	sayStranger  = "You are not on the approver list of this bot. Nothing was changed."
 	sayNotHere   = "This cannot be answered here. Nothing was changed."
 	sayOldButton = "That is not a button of this card. Nothing was changed."
 	sayWorking   = "Your answer is being processed…"
-	sayBroken    = "approver failed on this answer; it does not count."
-	sayNobody    = "approver takes no answers here: nothing was approved."
-	sayForm      = "That is not a confirmation code. Send /approve or /deny with the whole code from the card, such as " +
-		"CONFIRM-…"
-	sayNotSent = "The details could not be sent. Try again later. approver watch shows it whole, on the daemon's machine."
-	sayMany    = "There is more than one code in that message. Send one, so that it is clear which request is meant."
-	sayNothing = "There is nothing to show."
+	sayNotSent   = "The details could not be sent. Try again later. approver watch shows it whole, on the daemon's " +
+		"machine."
 )
 
 // refuse tells somebody who is not an approver here why their tap did nothing.
-func (l *listener) refuse(ctx context.Context, query string, why error) {
+func (l *listener) refuse(ctx context.Context, who sender, why error) {
 	ctx, cancel := context.WithTimeout(ctx, l.pace.telling)
 	defer cancel()
-	text := sayNotHere
+	says := display.Msg(sayNotHere)
 	if errors.Is(why, errStranger) {
-		text = sayStranger
+		says = display.Msg(sayStranger)
 	}
-	if err := l.answer(ctx, query, text, true); err != nil && ctx.Err() == nil {
+	if err := l.answer(ctx, who.query, l.texts(who).Message(says), true); err != nil && ctx.Err() == nil {
 		l.log.Debug("a refusal could not be shown", "error", err)
 	}
 }
@@ -55,7 +53,7 @@ func (l *listener) tap(ctx context.Context, who sender, q *models.CallbackQuery)
 	card := q.Message.Message.ID
 	id, act, upto, ok := parseButton(q.Data)
 	if !ok {
-		l.tellTap(ctx, who, card, refused(sayOldButton))
+		l.tellTap(ctx, who, card, l.refused(who, display.Msg(sayOldButton)))
 		return
 	}
 	r, instant := act.Reply()
@@ -65,7 +63,7 @@ func (l *listener) tap(ctx context.Context, who sender, q *models.CallbackQuery)
 	case act == cards.DenyWhy:
 		l.tellTap(ctx, who, card, l.askWhy(ctx, who, card, r.Request))
 	case !instant:
-		l.tellTap(ctx, who, card, refused(sayOldButton))
+		l.tellTap(ctx, who, card, l.refused(who, display.Msg(sayOldButton)))
 	case r.Want == approver.WantDetails:
 		l.tellTap(ctx, who, card, l.details(ctx, who, card, r))
 	default:
@@ -85,10 +83,10 @@ func (l *listener) decide(ctx context.Context, who sender, card int, r approver.
 		l.tellTap(ctx, who, card, out)
 	case <-patience.C:
 		// The query expires soon, and can be answered only once.
-		working := l.spoken.in(who.place).Text(sayWorking)
+		working := l.texts(who).Text(sayWorking)
 		l.tellTap(ctx, who, card, approver.Outcome{Kind: approver.OutcomeShown, Text: working})
 		out := <-outcome
-		l.say(ctx, who, card, who.name+": "+out.Text)
+		l.pass(ctx, who, card, who.name+": "+out.Text)
 	}
 }
 
@@ -110,7 +108,7 @@ func (l *listener) details(ctx context.Context, who sender, card int, r approver
 	}
 	if err := l.present(ctx, who, card, "details.txt", out); err != nil {
 		l.log.Warn("the details of a card could not be sent", "chat", who.chat, "message", card, "error", err)
-		return refused(sayNotSent)
+		return l.refused(who, display.Msg(sayNotSent))
 	}
 	return approver.Outcome{Kind: approver.OutcomeShown}
 }
@@ -129,14 +127,8 @@ func (l *listener) text(ctx context.Context, who sender, m *models.Message) {
 	case l.guard.isPrompt(m) && (err != nil || meant.Method == approver.ByPlain):
 		l.because(ctx, who, m, meant, err)
 		return
-	case errors.Is(err, tokens.ErrMany):
-		l.say(ctx, who, m.ID, sayMany)
-		return
-	case errors.Is(err, intent.ErrUnclear):
-		l.say(ctx, who, m.ID, "That is neither a clear yes nor a clear no: "+err.Error()+".")
-		return
-	case errors.Is(err, tokens.ErrForm), errors.Is(err, intent.ErrNotAnAnswer) && triesCode(m.Text):
-		l.say(ctx, who, m.ID, sayForm)
+	case err != nil && (!errors.Is(err, intent.ErrNotAnAnswer) || triesCode(m.Text)):
+		l.say(ctx, who, m.ID, problem(err))
 		return
 	case err != nil, meant.Method == approver.ByPlain && !isReply:
 		l.hint(ctx, who, m, meant, isReply)
@@ -149,25 +141,22 @@ func (l *listener) text(ctx context.Context, who sender, m *models.Message) {
 		r.Request, r.Message = request, strconv.Itoa(card)
 	}
 	if !r.Approve {
-		l.say(ctx, who, m.ID, l.deny(ctx, who, r))
+		l.pass(ctx, who, m.ID, l.deny(ctx, who, r))
 		return
 	}
-	l.say(ctx, who, m.ID, l.ask(ctx, r).Text)
+	l.pass(ctx, who, m.ID, l.ask(ctx, r).Text)
 }
 
 // look shows what a command asks for.
 func (l *listener) look(ctx context.Context, who sender, m *models.Message, want approver.Want) {
 	out := l.ask(ctx, from(who, approver.Reply{Want: want, Method: approver.ByCommand, Sent: time.Unix(int64(m.Date), 0)}))
-	if out.Text == "" && out.Details == "" {
-		out.Text = l.spoken.in(who.place).Text(sayNothing)
-		if want == approver.WantHelp {
-			out.Text = l.spoken.in(who.place).Text(sayHelp)
-		}
-	}
 	if err := l.present(ctx, who, m.ID, want.String()+".txt", out); err != nil && ctx.Err() == nil {
 		l.log.Warn("what somebody asked for could not be sent", "want", want, "error", err)
 	}
 }
+
+// problem tells a person what is wrong with a text that has a code, or should have one.
+func problem(err error) display.Message { return intent.Problem(err, "/approve", "/deny") }
 
 // forAnotherBot reports a command that names a bot other than this one.
 func (l *listener) forAnotherBot(text string) bool {

@@ -11,7 +11,10 @@ import (
 
 	"approver.example"
 	"approver.example/channels/channeltest/fake"
+	"approver.example/channels/internal/receiving"
 	"approver.example/channels/telegram/telegramtest"
+	"approver.example/display"
+	"approver.example/tokens"
 )
 
 func (b *bench) told(user int64) []string { return b.s.Told(text(user)) }
@@ -43,13 +46,13 @@ func TestTapOutcomeHasABoundedLength(t *testing.T) {
 	}
 }
 
-func TestTapWithoutWordsIsAcknowledged(t *testing.T) {
+func TestATapIsNotMetWithSilence(t *testing.T) {
 	b := running(t)
 	b.judge = func(context.Context, approver.Reply) approver.Outcome { return approver.Outcome{} }
 	b.tap(ann, b.post(highCard(t)), fake.DenyButton)
 	b.eventually("the acknowledgement", func() bool { return b.s.Calls("answerCallbackQuery") == 1 })
 	b.settled()
-	if got := b.told(ann); len(got) != 0 {
+	if got := b.told(ann); len(got) != 1 || got[0] != receiving.SilentText {
 		t.Errorf("told %q", got)
 	}
 }
@@ -303,14 +306,18 @@ func TestCommandsForOtherBots(t *testing.T) {
 	}
 }
 
+// says is a text of the channel in English.
+func says(m display.Message) string { return display.Texts{}.Message(m) }
+
 func TestCodeForms(t *testing.T) {
 	b := running(t)
+	form := says(problem(tokens.ErrForm))
 	for text64, want := range map[string]string{
-		"/approve":                       sayForm,
-		"/deny CONFIRM-1":                sayForm,
-		"CONFIRM-12":                     sayForm,
-		"confirm-lllllllll":              sayForm,
-		"CONFIRM-7KQ4MX CONFIRM-2KQ4MX":  sayMany,
+		"/approve":                       form,
+		"/deny CONFIRM-1":                form,
+		"CONFIRM-12":                     form,
+		"confirm-lllllllll":              form,
+		"CONFIRM-7KQ4MX CONFIRM-2KQ4MX":  says(problem(tokens.ErrMany)),
 		"/approve 7KQ4MX CONFIRM-2KQ4MX": "",
 		"what is CONFIRM-7KQ4MX?": "That is neither a clear yes nor a clear no: send the code alone to approve, or " +
 			"/deny and the code.",
@@ -394,8 +401,8 @@ func TestPanicInTheCoreIsARefusal(t *testing.T) {
 	b := running(t)
 	b.judge = func(context.Context, approver.Reply) approver.Outcome { panic("a bug in the core") }
 	b.tap(ann, b.post(highCard(t)), fake.ApproveButton)
-	b.wantTold(ann, sayBroken)
+	b.wantTold(ann, receiving.BrokenText)
 	b.s.Type(text(bob), text(teamChat), "/approve CONFIRM-7KQ4MX")
-	b.wantTold(bob, sayBroken)
+	b.wantTold(bob, receiving.BrokenText)
 	b.want(2)
 }

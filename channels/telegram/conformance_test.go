@@ -11,8 +11,10 @@ import (
 )
 
 var (
-	_ approver.Receiver = (*Channel)(nil)
-	_ approver.Fitter   = (*Channel)(nil)
+	_ approver.Receiver   = (*Channel)(nil)
+	_ approver.Fitter     = (*Channel)(nil)
+	_ approver.Speaker    = (*Channel)(nil)
+	_ approver.Overhearer = (*Channel)(nil)
 )
 
 func chatID(t *testing.T, s string) int64 {

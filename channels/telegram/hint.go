@@ -9,9 +9,12 @@ import (
 
 	"approver.example"
 	"approver.example/channels/intent"
+	"approver.example/display"
 )
 
 // What somebody is told whose message is no answer.
+//
+//approver:texts
 const (
 	sayNeither = "That is neither yes nor no, so nothing was changed. Reply with yes, or with no and your reason; tap a " +
 		"button; or send /approve or /deny with the code on the card."
@@ -30,29 +33,29 @@ const (
 // does so only once in a while.
 func (l *listener) hint(ctx context.Context, who sender, m *models.Message, meant intent.Intent, onCard bool) {
 	text := l.hintFor(who, m, meant, onCard)
-	if text != "" && l.hinted.Begin(who.id, l.pace.hint) {
-		l.say(ctx, who, m.ID, l.spoken.in(who.place).Text(text))
+	if text.Format != "" && l.hinted.Begin(who.id, l.pace.hint) {
+		l.say(ctx, who, m.ID, text)
 	}
 }
 
-func (l *listener) hintFor(who sender, m *models.Message, meant intent.Intent, onCard bool) string {
+func (l *listener) hintFor(who sender, m *models.Message, meant intent.Intent, onCard bool) display.Message {
 	private := who.chat == who.id
 	word, _, _ := strings.Cut(strings.TrimSpace(m.Text), " ")
 	command, _, named := strings.Cut(word, "@") // for another bot: not here
 	switch to := m.ReplyToMessage; {
 	case onCard:
-		return sayNeither
+		return display.Msg(sayNeither)
 	case meant.Method == approver.ByPlain && to != nil && to.From != nil && to.From.ID == l.guard.bot:
-		return sayOver
+		return display.Msg(sayOver)
 	case m.Text == "" && (answers(m.Caption) || private && carries(m)):
-		return sayTextOnly
+		return display.Msg(sayTextOnly)
 	case m.Text == "":
-		return "" // for example a picture for others, or a notice that a message was pinned
+		return display.Message{} // for example a picture for others, or a notice that a message was pinned
 	// In a group, a command without a bot's name may be for any bot, and talk is for people.
 	case private, named && strings.HasPrefix(command, "/"):
-		return sayHelp
+		return display.Msg(sayHelp)
 	}
-	return ""
+	return display.Message{}
 }
 
 // carries reports whether a message has something that a person sent, and is no notice of what happened
@@ -75,12 +78,12 @@ func answers(text string) bool {
 func (l *listener) unheard(ctx context.Context, m *models.Message, refusal error) {
 	who := sender{place: whereIs(m), id: m.From.ID, name: displayName(m.From)}
 	text := l.unheardFor(who, m, refusal)
-	if text != "" && l.hinted.Begin(who.id, l.pace.hint) {
-		l.say(ctx, who, m.ID, l.spoken.in(who.place).Text(text))
+	if text.Format != "" && l.hinted.Begin(who.id, l.pace.hint) {
+		l.say(ctx, who, m.ID, text)
 	}
 }
 
-func (l *listener) unheardFor(who sender, m *models.Message, refusal error) string {
+func (l *listener) unheardFor(who sender, m *models.Message, refusal error) display.Message {
 	private := who.chat == who.id
 	_, _, onCard := l.guard.cardOf(m)
 	_, err := intent.Parse(m.Text)
@@ -88,20 +91,20 @@ func (l *listener) unheardFor(who sender, m *models.Message, refusal error) stri
 	_, stranger := l.guard.admit(m.From, who.place)
 	switch {
 	case m.BusinessConnectionID != "" || m.SenderBusinessBot != nil || l.forAnotherBot(m.Text):
-		return ""
+		return display.Message{}
 	case errors.Is(refusal, errNoPerson) && m.SenderChat != nil && m.SenderChat.ID == m.Chat.ID:
 		if meant && l.guard.places[who.place] {
-			return sayHidden
+			return display.Msg(sayHidden)
 		}
 	case errors.Is(refusal, errSecondHand) && stranger == nil && (meant || private || onCard):
 		if m.ForwardOrigin != nil || m.ViaBot != nil {
-			return sayCopied
+			return display.Msg(sayCopied)
 		}
-		return sayEdited
+		return display.Msg(sayEdited)
 	case errors.Is(refusal, errStranger) && (meant || private):
-		return sayStranger
+		return display.Msg(sayStranger)
 	case errors.Is(refusal, errElsewhere) && private && (m.Text != "" || carries(m)):
-		return sayOutside
+		return display.Msg(sayOutside)
 	}
-	return ""
+	return display.Message{}
 }

@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/channels/internal/pairing"
 	"approver.example/channels/telegram/telegramtest"
+	"approver.example/display"
+	"approver.example/tokens"
 )
 
 // A message that is surely meant for the bot and is no answer met silence, and the card expired. Now each
@@ -47,7 +50,7 @@ func TestHints(t *testing.T) {
 		{private, "", "yes", sayHelp},
 		{private, "", "hello?", sayHelp},
 		{private, "", "/unknown@another_bot", sayHelp},
-		{team, "", "/approve", sayForm},
+		{team, "", "/approve", says(problem(tokens.ErrForm))},
 	} {
 		told := len(b.told(ann))
 		if c.reply != "" {
@@ -170,7 +173,8 @@ func TestNothingMeetsSilence(t *testing.T) {
 		{"a stranger's yes on a card", mallory, message(mallory, teamChat, "yes", onCard), sayStranger},
 		{"a stranger's talk", mallory, message(mallory, teamChat, "hello", nil), ""},
 		{"a stranger's question on a card", mallory, message(mallory, teamChat, "what?", onCard), ""},
-		{"a stranger in private", mallory, message(mallory, mallory, "hello", nil), sayHow},
+		{"a stranger in private", mallory, message(mallory, mallory, "hello", nil),
+			says(display.Msg(sayHow, pairing.WhoText))},
 		{"an approver elsewhere", bob, message(bob, -1005555555555, yes, nil), ""},
 	} {
 		told := len(b.repliesTo(c.m))

@@ -11,6 +11,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/internal/pairing"
+	"approver.example/display"
 	"approver.example/internal/section"
 	"approver.example/tokens"
 )
@@ -79,8 +80,10 @@ func (c *Channel) Pair(ctx context.Context, code tokens.Code) (approver.Paired, 
 func (c *Channel) Passed() approver.Passed { return c.pairing.Passed() }
 
 // What the bot says to people whom it does not ask here.
+//
+//approver:texts
 const (
-	sayHow = pairing.WhoText + " To become one: on the machine where approver runs, approver pair telegram shows a " +
+	sayHow = "%s To become one: on the machine where approver runs, approver pair telegram shows a " +
 		"link and a code. Open the link, or send me the code."
 	sayNoCards = "I am the bot of approver. You may answer my questions, but this chat gets none: answer where the " +
 		"cards are. approver pair telegram on the machine where approver runs adds this chat."
@@ -96,36 +99,36 @@ func (l *listener) pairs(ctx context.Context, m *models.Message, refused error) 
 	at := whereIs(m)
 	who := approver.Paired{ID: strconv.FormatInt(m.From.ID, 10), Name: displayName(m.From),
 		Chat: strconv.FormatInt(at.chat, 10), Title: m.Chat.Title, Thread: at.thread}
-	text, sent := pairing.PairedText, l.pairing.Sent(m.Text, who)
+	says, sent := display.Msg(pairing.PairedText), l.pairing.Sent(m.Text, who)
 	if !sent {
-		text = l.unpaired(m, stranger)
+		says = l.unpaired(m, stranger)
 		hinted, pause := &l.hinted, l.pace.hint
-		if text == pairing.NotPairedText {
+		if says.Format == pairing.NotPairedText {
 			hinted, pause = &l.tried, l.pace.hint/12 // who mistypes a code tries again soon
 		}
-		if text == "" || !hinted.Begin(m.From.ID, pause) {
+		if says.Format == "" || !hinted.Begin(m.From.ID, pause) {
 			return false
 		}
 	}
 	l.others.try(who.ID,
-		l.safely(func() { l.say(ctx, sender{place: at, id: m.From.ID, name: who.Name}, m.ID, text) }))
+		l.safely(func() { l.say(ctx, sender{place: at, id: m.From.ID, name: who.Name}, m.ID, says) }))
 	return sent || !stranger
 }
 
 // unpaired is the answer to a message that is not the code; empty if it is none of pairing's
 // business. A person on the list who writes anything else gets the answers of a card.
-func (l *listener) unpaired(m *models.Message, stranger bool) string {
+func (l *listener) unpaired(m *models.Message, stranger bool) display.Message {
 	word, _, _ := strings.Cut(strings.TrimSpace(m.Text), " ")
 	command, _, named := strings.Cut(strings.ToLower(word), "@")
 	private := m.Chat.ID == m.From.ID
 	switch starts := command == "/start" || command == "/pair"; {
 	case starts && pairing.HasCode(m.Text), stranger && private && pairing.HasCode(m.Text):
-		return pairing.NotPairedText
+		return display.Msg(pairing.NotPairedText)
 	case !stranger || m.Text == "" || !private && (!named || !starts && command != "/help"):
-		return ""
+		return display.Message{}
 	}
 	if _, listed := l.guard.people.Lookup(Name, strconv.FormatInt(m.From.ID, 10)); listed {
-		return sayNoCards
+		return display.Msg(sayNoCards)
 	}
-	return sayHow
+	return display.Msg(sayHow, display.Msg(pairing.WhoText))
 }

@@ -3,6 +3,7 @@ package telegram
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -52,7 +53,7 @@ type listener struct {
 func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	ctx, cancel := context.WithCancel(ctx)
 	l := &listener{
-		Channel: c, reply: receiving.Replies(reply, c.log, "panic while an answer was handled", sayNobody, sayBroken),
+		Channel: c, reply: receiving.Replies(reply, c.log, "panic while an answer was handled", &c.Speech),
 		ledger: newLedger(remembered), noted: receiving.NewSeen[string](remembered),
 		people: newQueues(workers), others: newQueues(refusers),
 	}
@@ -231,7 +232,11 @@ func (l *listener) takeTap(ctx context.Context, q *models.CallbackQuery, done fu
 	if err != nil {
 		l.note(err, q.From.ID, chatOf(q.Message))
 		done() // a refusal may be lost in a crash
-		l.others.try(strconv.FormatInt(q.From.ID, 10), l.safely(func() { l.refuse(ctx, q.ID, err) }))
+		asked := sender{id: q.From.ID, query: q.ID}
+		if q.Message.Message != nil {
+			asked.place = whereIs(q.Message.Message)
+		}
+		l.others.try(strconv.FormatInt(q.From.ID, 10), l.safely(func() { l.refuse(ctx, asked, err) }))
 		return
 	}
 	who.query = q.ID
@@ -251,7 +256,13 @@ func (l *listener) takeMessage(ctx context.Context, raw json.RawMessage, u *mode
 	if err != nil {
 		if m != nil && m.From != nil {
 			l.note(err, m.From.ID, m.Chat.ID)
-			l.others.try(strconv.FormatInt(m.From.ID, 10), l.safely(func() { l.unheard(ctx, m, err) }))
+			l.others.try(strconv.FormatInt(m.From.ID, 10), l.safely(func() {
+				l.unheard(ctx, m, err)
+				if errors.Is(err, errStranger) || errors.Is(err, errElsewhere) {
+					l.Note(ctx, m.Text+" "+m.Caption, from(sender{place: whereIs(m), id: m.From.ID, name: displayName(m.From)},
+						approver.Reply{}))
+				}
+			}))
 		}
 		done()
 		return

@@ -42,6 +42,7 @@ import (
 	"approver.example"
 	"approver.example/channels/internal/cards"
 	"approver.example/channels/internal/pairing"
+	"approver.example/channels/internal/receiving"
 	"approver.example/internal/secret"
 )
 
@@ -50,6 +51,8 @@ const Name = "telegram"
 
 // A Channel is one bot. Make it with New; the zero value cannot be used.
 type Channel struct {
+	receiving.Speech
+	receiving.Overheard
 	log    *slog.Logger
 	token  string
 	url    string
@@ -60,7 +63,6 @@ type Channel struct {
 	floods floods
 	meter  approver.ReceptionMeter
 	told   troubleLog
-	spoken languages
 	asked  prompts
 
 	pairing   pairing.Waiting
@@ -154,7 +156,6 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 	if err != nil {
 		return approver.Ref{}, refusal(err)
 	}
-	c.spoken.note(at, card.Texts)
 	m, err := render(card, cards.Fresh)
 	if err != nil {
 		return approver.Ref{}, refusal(err)
@@ -241,9 +242,6 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Ca
 	id, shown := int(n), cards.Fresh
 	if ref.Partial {
 		shown = cards.MaybeMissing
-	}
-	if c.guard.places[at] {
-		c.spoken.note(at, card.Texts)
 	}
 	m, err := renderAnew(card, shown)
 	if err != nil {

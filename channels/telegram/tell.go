@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/url"
 	"strconv"
-	"sync"
 
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
@@ -30,8 +29,15 @@ func succeeded(k approver.OutcomeKind) bool {
 	return false
 }
 
+// texts are those in which somebody is told something where they spoke.
+func (c *Channel) texts(who sender) display.Texts {
+	return c.To(strconv.FormatInt(who.id, 10), who.conversation())
+}
+
 // refused is the outcome of what the channel refuses by itself.
-func refused(text string) approver.Outcome { return approver.Outcome{Text: text} }
+func (c *Channel) refused(who sender, why display.Message) approver.Outcome {
+	return approver.Outcome{Text: c.texts(who).Message(why)}
+}
 
 // tellTap answers a button press with a word that only the person sees. If that is no longer
 // possible, it replies to the card.
@@ -43,7 +49,7 @@ func (l *listener) tellTap(ctx context.Context, who sender, card int, out approv
 		return
 	}
 	if kindOf(err) == rejected && out.Text != "" {
-		l.say(ctx, who, card, who.name+": "+out.Text)
+		l.pass(ctx, who, card, who.name+": "+out.Text)
 		return
 	}
 	l.log.Warn("an outcome could not be shown", "error", err)
@@ -59,8 +65,13 @@ func (l *listener) answer(ctx context.Context, query, text string, alert bool) e
 	})
 }
 
-// say answers in the chat, as a reply to a message.
-func (l *listener) say(ctx context.Context, who sender, to int, text string) {
+// say tells somebody something of the channel's own, as a reply to a message.
+func (l *listener) say(ctx context.Context, who sender, to int, says display.Message) {
+	l.pass(ctx, who, to, l.texts(who).Message(says))
+}
+
+// pass passes on an outcome, as a reply to a message.
+func (l *listener) pass(ctx context.Context, who sender, to int, text string) {
 	if text == "" || ctx.Err() != nil {
 		return
 	}
@@ -170,28 +181,6 @@ func asideOf(raw json.RawMessage) int {
 		return 0
 	}
 	return u.Message.ID
-}
-
-// languages are those of the places, as their latest cards had them. The zero value is ready.
-type languages struct {
-	mu sync.Mutex
-	of map[place]display.Texts
-}
-
-func (g *languages) note(at place, t display.Texts) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.of == nil {
-		g.of = map[place]display.Texts{}
-	}
-	g.of[at] = t
-}
-
-// in returns the texts of a place; English before its first card.
-func (g *languages) in(at place) display.Texts {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.of[at]
 }
 
 // shorten cuts a text of ours to at most limit UTF-16 code units.

@@ -22,6 +22,8 @@ import (
 // person's reply, and what they reply is the reason.
 
 // What is said of reasons.
+//
+//approver:texts
 const (
 	sayWhy = "why not? Your reply to this message denies the request, and the agent is told what you write. " +
 		"Without a reply nothing changes."
@@ -100,7 +102,7 @@ func (g guard) isPrompt(m *models.Message) bool {
 func (l *listener) askWhy(ctx context.Context, who sender, card int, request string) approver.Outcome {
 	ctx, cancel := context.WithTimeout(ctx, l.pace.patience)
 	defer cancel()
-	t := l.spoken.in(who.place)
+	t := l.texts(who)
 	var text page
 	text.add(plain, ", "+t.Text(sayWhy))
 	id := 0
@@ -119,7 +121,7 @@ func (l *listener) askWhy(ctx context.Context, who sender, card int, request str
 	})
 	if err != nil || id <= 0 {
 		l.log.Warn("nobody could be asked for a reason", "chat", who.chat, "message", card, "error", err)
-		return refused(t.Text(sayCannotAsk))
+		return l.refused(who, display.Msg(sayCannotAsk))
 	}
 	l.asked.add(who.place, id, why{person: who.id, request: request, card: card})
 	return approver.Outcome{Kind: approver.OutcomeShown}
@@ -127,24 +129,23 @@ func (l *listener) askWhy(ctx context.Context, who sender, card int, request str
 
 // because takes the reply to a question for a reason: it denies the request of that question.
 func (l *listener) because(ctx context.Context, who sender, m *models.Message, meant intent.Intent, err error) {
-	t := l.spoken.in(who.place)
 	w, known := l.asked.find(who.place, m)
 	asked := m.ReplyToMessage.Entities[0].User
 	switch {
 	case known && w.person != who.id, !known && asked != nil && asked.ID != who.id:
-		l.say(ctx, who, m.ID, t.Text(sayNotAsked))
+		l.say(ctx, who, m.ID, display.Msg(sayNotAsked))
 		return
 	case !known:
-		l.say(ctx, who, m.ID, t.Text(sayForgotten))
+		l.say(ctx, who, m.ID, display.Msg(sayForgotten))
 		return
 	case strings.TrimSpace(m.Text) == "":
-		l.say(ctx, who, m.ID, t.Text(sayNoWords))
+		l.say(ctx, who, m.ID, display.Msg(sayNoWords))
 		return
 	case err == nil && meant.Approve:
-		l.say(ctx, who, m.ID, t.Text(sayNoYes))
+		l.say(ctx, who, m.ID, display.Msg(sayNoYes))
 		return
 	case errors.Is(err, tokens.ErrMany):
-		l.say(ctx, who, m.ID, sayMany)
+		l.say(ctx, who, m.ID, problem(err))
 		return
 	}
 	r := from(who, approver.Reply{Method: approver.ByPlain, Request: w.request, Message: strconv.Itoa(w.card),
@@ -155,7 +156,7 @@ func (l *listener) because(ctx context.Context, who sender, m *models.Message, m
 		r.Method, r.Code = approver.ByCode, code
 		r.Reason = strings.Join(strings.Fields(beside), " ") // the agent never sees a code
 	}
-	l.say(ctx, who, m.ID, l.deny(ctx, who, r))
+	l.pass(ctx, who, m.ID, l.deny(ctx, who, r))
 }
 
 // deny passes a no with its reason to the core, and says what became of it.
@@ -164,7 +165,7 @@ func (l *listener) deny(ctx context.Context, who sender, r approver.Reply) strin
 	r.Reason = strings.TrimSpace(r.Reason[:display.RuneBoundary(r.Reason, approver.MaxReason)])
 	out := l.ask(ctx, r)
 	if out.Kind == approver.OutcomeDenied && whole > approver.MaxReason && out.Text != "" {
-		return out.Text + " " + l.spoken.in(who.place).Text(sayCutReason, approver.MaxReason)
+		return out.Text + " " + l.texts(who).Text(sayCutReason, approver.MaxReason)
 	}
 	return out.Text
 }

@@ -188,16 +188,20 @@ func TestPromptsAreFew(t *testing.T) {
 	}
 }
 
-// The question is in the language of the chat, as its latest card was, and short enough for the field.
+// The question is in the language of whoever is asked, and short enough for the field.
 func TestWhyIsTranslated(t *testing.T) {
 	german, err := display.In("de")
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := running(t)
-	card := highCard(t)
-	card.Texts = german
-	q := b.prompted(b.post(card))
+	b.c.Speak(func(sender, conversation string) display.Texts {
+		if sender == text(ann) && conversation == text(teamChat) {
+			return german
+		}
+		return display.Texts{}
+	})
+	q := b.prompted(b.post(highCard(t)))
 	if want := german.Text(sayWhyShort); q.Force.Placeholder != want || want == sayWhyShort ||
 		!strings.Contains(q.Text, german.Text(sayWhy)) || german.Text(sayWhy) == sayWhy {
 		t.Errorf("the question is %q, %q", q.Text, q.Force.Placeholder)

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"approver.example"
+	"approver.example/channels/intent"
 	"approver.example/display"
 	"approver.example/tokens"
 )
@@ -17,14 +18,15 @@ import (
 const maxAnswer = 16 << 10
 
 // Texts of refusals that the channel makes itself.
+//
+//approver:texts
 const (
 	textStranger = "You are not on the terminal's approver list. Your answer does not count."
-	textNotTaken = "Answers are not taken in this terminal: "
-	textNotHere  = "A CATASTROPHIC request is not approved in this terminal, because an agent could type here too: "
+	textNotTaken = "Answers are not taken in this terminal: %s"
+	textNotHere  = "A CATASTROPHIC request is not approved in this terminal, because an agent could type here too: %s"
 	textMismatch = "That message shows another request. Nothing was done."
 	textNothing  = "The answer names no card: give its number or its code."
 	textTerm     = "How long a yes lasts is session, or 1m to 60m, behind /approve and the code. Nothing was approved."
-	textBroken   = "Something broke while your answer was judged. It does not count; try again."
 )
 
 // Answer takes one answer, the JSON of an [Answer], from the process that the kernel names. It
@@ -34,10 +36,10 @@ func (c *Channel) Answer(ctx context.Context, peer approver.Peer, body json.RawM
 	person, ok := c.identify(peer)
 	if !ok {
 		c.log.Warn("refused an answer of somebody who is not on the approver list", "uid", nameOf(peer))
-		return answered(approver.Outcome{Text: textStranger})
+		return answered(c.refused(nameOf(peer), display.Msg(textStranger)))
 	}
 	if !c.cfg.AllowAnswers {
-		return answered(approver.Outcome{Text: textNotTaken + c.hello().Offer.instead("")})
+		return answered(c.refused(person.ID, display.Msg(textNotTaken, c.hello().Offer.instead(""))))
 	}
 	a, err := readAnswer(body)
 	if err != nil {
@@ -61,36 +63,39 @@ func (c *Channel) NotTaken(request string) string {
 	if offer.Deny {
 		return ""
 	}
-	return textNotTaken + offer.instead(request)
+	return display.Texts{}.Text(textNotTaken, offer.instead(request))
 }
 
 // instead says what to do where a terminal takes no answers.
-func (o Offer) instead(request string) string {
-	const setting = "set allow_answers for the terminal"
+func (o Offer) instead(request string) display.Message {
 	switch {
 	case o.Waits && o.Owner:
-		return "allow_answers stands in the configuration and waits until people approve it. Where nobody can, root lets " +
-			"it count: " +
-			display.AsRoot("people recover") + ", and restart the daemon."
+		return display.Msg("allow_answers stands in the configuration and waits until people approve it. Where nobody can, "+
+			"root lets it count: %s, and restart the daemon.", display.AsRoot("people recover"))
 	case o.Waits:
-		return "allow_answers stands in the configuration and waits until people approve it (docs/nobody.md)."
+		return display.Msg("allow_answers stands in the configuration and waits until people approve it (docs/nobody.md).")
 	case o.Alone && o.Owner:
-		return setting + ", " + pairWay + ", or as root: " + ownerWay(request) + "."
+		return display.Msg("set allow_answers for the terminal, %s, or as root: %s.", display.Msg(pairWay), ownerWay(request))
 	case o.Alone:
-		return setting + ", or " + pairWay + "."
+		return display.Msg("set allow_answers for the terminal, or %s.", display.Msg(pairWay))
 	}
-	return "answer in a chat, or " + setting + "."
+	return display.Msg("answer in a chat, or set allow_answers for the terminal.")
 }
 
 // notHere says what to do about a CATASTROPHIC request.
-func (c *Channel) notHere(request string) string {
+func (c *Channel) notHere(request string) display.Message {
 	switch {
 	case c.cfg.Alone && c.cfg.Owner:
-		return "no chat is configured, so root may: " + ownerWay(request) + ". Or " + pairWay + "."
+		return display.Msg("no chat is configured, so root may: %s. Or %s.", ownerWay(request), display.Msg(pairWay))
 	case c.cfg.Alone:
-		return "no chat is configured: " + pairWay + "."
+		return display.Msg("no chat is configured: %s.", display.Msg(pairWay))
 	}
-	return "answer in a chat."
+	return display.Msg("answer in a chat.")
+}
+
+// refused is the outcome of what the channel refuses by itself, for somebody.
+func (c *Channel) refused(sender string, why display.Message) approver.Outcome {
+	return approver.Outcome{Text: c.To(sender, Conversation).Message(why)}
 }
 
 func answered(o approver.Outcome) (json.RawMessage, error) {
@@ -125,7 +130,7 @@ func (c *Channel) replyOf(person approver.Approver, a Answer) (approver.Reply, a
 	if a.Code != "" {
 		code, err := tokens.Parse(a.Code)
 		if err != nil {
-			return approver.Reply{}, approver.Outcome{Text: "That is " + err.Error() + "."}
+			return approver.Reply{}, c.refused(person.ID, intent.Problem(err, "/approve", "/deny"))
 		}
 		r.Code, r.Method = code, approver.ByCode
 		if a.Command {
@@ -135,12 +140,12 @@ func (c *Channel) replyOf(person approver.Approver, a Answer) (approver.Reply, a
 	if a.Term != "" {
 		term, ok := approver.ParseTerm(a.Term)
 		if !ok || !a.Approve || r.Method != approver.ByCommand {
-			return approver.Reply{}, approver.Outcome{Text: textTerm}
+			return approver.Reply{}, c.refused(person.ID, display.Msg(textTerm))
 		}
 		r.Grant = term
 	}
 	if r.Request == "" && r.Message == "" && r.Code.IsZero() {
-		return approver.Reply{}, approver.Outcome{Text: textNothing}
+		return approver.Reply{}, c.refused(person.ID, display.Msg(textNothing))
 	}
 
 	c.mu.Lock()
@@ -148,13 +153,15 @@ func (c *Channel) replyOf(person approver.Approver, a Answer) (approver.Reply, a
 	for _, k := range c.cards {
 		named := r.Message == k.message || r.Request != "" && r.Request == k.card.Request
 		if named && (r.Message != "" && r.Message != k.message || r.Request != "" && r.Request != k.card.Request) {
-			return approver.Reply{}, approver.Outcome{Kind: approver.OutcomeUnknown, Text: textMismatch}
+			out := c.refused(person.ID, display.Msg(textMismatch))
+			out.Kind = approver.OutcomeUnknown
+			return approver.Reply{}, out
 		}
 		if !named && !r.Code.Equal(k.card.Code) {
 			continue
 		}
 		if r.Approve && k.card.Severity != approver.High && !c.cfg.Isolated {
-			return approver.Reply{}, approver.Outcome{Text: textNotHere + c.notHere(k.card.Request)}
+			return approver.Reply{}, c.refused(person.ID, display.Msg(textNotHere, c.notHere(k.card.Request)))
 		}
 		if named {
 			r.Request = k.card.Request

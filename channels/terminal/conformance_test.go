@@ -10,6 +10,8 @@ import (
 	"approver.example/channels/terminal/terminaltest"
 )
 
+var _ approver.Speaker = (*terminal.Channel)(nil)
+
 func TestConformance(t *testing.T) {
 	channeltest.Run(t, func(t *testing.T) channeltest.Fixture {
 		channel, err := terminal.New(terminal.Config{

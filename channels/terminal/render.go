@@ -62,7 +62,7 @@ func Render(card approver.Card, o Options) string {
 	if card.State.Settled() {
 		return p.String()
 	}
-	p.field(p.t.Text("Expires"), plain, expiry(card.Due, o.Now), true)
+	p.field(p.t.Text("Expires"), plain, expiry(p.t, card.Due, o.Now), true)
 	if card.State == approver.Approved {
 		p.field(p.t.Text("State"), bold, p.t.Text("approved; the agent has not taken the answer yet"), true)
 		return p.String()
@@ -139,7 +139,7 @@ func folded(card approver.Card) bool {
 }
 
 // expiry is the deadline in UTC and the time left.
-func expiry(due, now time.Time) string {
+func expiry(t display.Texts, due, now time.Time) string {
 	if due.IsZero() {
 		return ""
 	}
@@ -147,11 +147,11 @@ func expiry(due, now time.Time) string {
 	text := due.UTC().Format("15:04:05 UTC")
 	switch {
 	case left <= 0:
-		return text + " (now)"
+		return t.Text("%s (now)", text)
 	case left < 2*time.Minute:
-		return fmt.Sprintf("%s (in %d s)", text, int((left+time.Second-1)/time.Second))
+		return t.Text("%s (in %d s)", text, int((left+time.Second-1)/time.Second))
 	}
-	return fmt.Sprintf("%s (in %d min)", text, int(left/time.Minute))
+	return t.Text("%s (in %d min)", text, int(left/time.Minute))
 }
 
 // hint says how to answer.
@@ -161,34 +161,34 @@ func (p *page) hint(card approver.Card) {
 	}
 	var ways []string
 	if p.o.Offer.Tap {
-		ways = append(ways, fmt.Sprintf("y %d approves", p.o.Number))
+		ways = append(ways, p.t.Text("y %d approves", p.o.Number))
 		if len(card.Choices) > 0 {
-			ways[0] = fmt.Sprintf("y %d approves once · y %[1]d 1 with choice 1", p.o.Number)
+			ways[0] = p.t.Text("y %d approves once · y %[1]d 1 with choice 1", p.o.Number)
 		}
 	}
 	if p.o.Offer.Deny {
-		ways = append(ways, fmt.Sprintf("n %d denies", p.o.Number))
+		ways = append(ways, p.t.Text("n %d denies", p.o.Number))
 	}
 	if p.o.Offer.Code && !p.o.Offer.Tap {
-		ways = append(ways, fmt.Sprintf("%d CODE approves, with the code above", p.o.Number))
+		ways = append(ways, p.t.Text("%d CODE approves, with the code above", p.o.Number))
 	}
 	if len(ways) == 0 || !p.o.Offer.Tap && !p.o.Offer.Code {
-		ways = append(ways, elsewhere(card, p.o.Offer))
+		ways = append(ways, p.t.Message(elsewhere(card, p.o.Offer)))
 	}
-	p.line(dim, "Answer: "+strings.Join(ways, " · "))
+	p.line(dim, p.t.Text("Answer: %s", display.Shown(strings.Join(ways, " · "))))
 }
 
 // elsewhere says where to approve a card that cannot be approved in this terminal.
-func elsewhere(card approver.Card, o Offer) string {
+func elsewhere(card approver.Card, o Offer) display.Message {
 	switch {
 	case o.Alone && o.Owner:
-		return "to approve it: " + ownerWay(card.Request)
+		return display.Msg("to approve it: %s", ownerWay(card.Request))
 	case o.Alone:
-		return "nobody can approve it here: " + pairWay
+		return display.Msg("nobody can approve it here: %s", display.Msg(pairWay))
 	case card.Severity != approver.High:
-		return "approve it in a chat, with the code there"
+		return display.Msg("approve it in a chat, with the code there")
 	}
-	return "approve it in a chat"
+	return display.Msg("approve it in a chat")
 }
 
 // pairWay is the advice where no chat is configured.

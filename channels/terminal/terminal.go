@@ -61,6 +61,7 @@ var (
 // Channel is the terminal's end in the service. It implements approver.Channel
 // and approver.Presence.
 type Channel struct {
+	receiving.Speech
 	cfg    Config
 	people map[string]approver.Approver
 	log    *slog.Logger
@@ -113,7 +114,7 @@ func (c *Channel) Name() string { return Name }
 // Run takes answers until ctx ends. Then it ends every Watch and waits for the
 // answers that are under way. Only one Run may run at a time.
 func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
-	s := &session{ctx: ctx, reply: receiving.Replies(reply, c.log, "judging an answer panicked", textBroken, textBroken)}
+	s := &session{ctx: ctx, reply: receiving.Replies(reply, c.log, "judging an answer panicked", &c.Speech)}
 	c.mu.Lock()
 	if c.session != nil {
 		c.mu.Unlock()

@@ -15,6 +15,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/internal/cards"
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -244,7 +245,7 @@ func (s *screen) hello(o Offer) {
 		k.gone = true
 	}
 	if !o.Deny {
-		s.say("Watching. " + textNotTaken + o.instead(""))
+		s.say("Watching. " + display.Texts{}.Text(textNotTaken, o.instead("")))
 		return
 	}
 	s.say("Watching. Type help to see what can be typed.")
@@ -331,7 +332,7 @@ func (s *screen) list() {
 	for i, k := range s.cards {
 		if !k.closed() {
 			n++
-			s.say(fmt.Sprintf("%d  %s  until %s", i+1, oneLine(k.Card.Push), expiry(k.Card.Due, s.Now())))
+			s.say(fmt.Sprintf("%d  %s  until %s", i+1, oneLine(k.Card.Push), expiry(display.Texts{}, k.Card.Due, s.Now())))
 		}
 	}
 	if n == 0 {

@@ -21,6 +21,8 @@ type Waiting struct {
 }
 
 // What a bot tells people before they are paired.
+//
+//approver:texts
 const (
 	PairedText    = "That was the code. Whoever runs approver pair is asked now whether you may approve."
 	NotPairedText = "That is not the code that approver pair shows, or it was used, or its time is over. Nothing was " +

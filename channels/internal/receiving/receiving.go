@@ -13,21 +13,34 @@ import (
 	"approver.example"
 )
 
-// Replies wraps reply, which may be nil, for use in a channel. A reply that panics is a refusal
-// with the text broken for the person; without a reply, each is a refusal with the text none.
-// what names a panic in the log.
-func Replies(reply approver.ReplyFunc, log *slog.Logger, what, none, broken string) approver.ReplyFunc {
+// What people are told where an answer cannot be taken.
+//
+//approver:texts
+const (
+	NobodyText = "Nobody takes answers here: your answer did not count."
+	SilentText = "approver has nothing to say to that: look at the card to see whether your answer counted."
+	BrokenText = "Something broke while your answer was taken: look at the card to see whether it counted."
+)
+
+// Replies wraps reply, which may be nil, for use in a channel. A reply that panics is a refusal, and so is
+// each one without a reply. Nobody is met with silence. what names a panic in the log.
+func Replies(reply approver.ReplyFunc, log *slog.Logger, what string, speech *Speech) approver.ReplyFunc {
 	return func(ctx context.Context, r approver.Reply) (out approver.Outcome) {
+		t := speech.To(r.Sender, r.Conversation)
 		if reply == nil {
-			return approver.Outcome{Kind: approver.OutcomeRefused, Text: none}
+			return approver.Outcome{Kind: approver.OutcomeRefused, Text: t.Text(NobodyText)}
 		}
 		defer func() {
 			if p := recover(); p != nil {
 				log.Error(what, "panic", p, "stack", string(debug.Stack()))
-				out = approver.Outcome{Kind: approver.OutcomeRefused, Text: broken}
+				out = approver.Outcome{Kind: approver.OutcomeRefused, Text: t.Text(BrokenText)}
 			}
 		}()
-		return reply(ctx, r)
+		out = reply(ctx, r)
+		if out.Text == "" && out.Details == "" {
+			out.Text = t.Text(SilentText)
+		}
+		return out
 	}
 }
 

@@ -80,7 +80,29 @@ func (s *Server) dialogFor(user string, told int) (why string) {
 	return why
 }
 
-// Open reports whether a dialog with an input is on the person's screen.
+// Shortcut uses a shortcut of the app that belongs to no message.
+func (s *Server) Shortcut(user, id string) {
+	s.mu.Lock()
+	p := s.envelopeOf("shortcut", user)
+	p["callback_id"], p["action_ts"] = id, s.stamp()
+	s.mu.Unlock()
+	s.Deliver("interactive", p)
+}
+
+// MessageShortcut uses a shortcut of the app on a message.
+func (s *Server) MessageShortcut(user, conversation, message, id string) {
+	s.mu.Lock()
+	p := s.envelopeOf("message_action", user)
+	p["callback_id"], p["action_ts"], p["message_ts"] = id, s.stamp(), message
+	p["channel"] = reply{"id": conversation, "name": strings.ToLower(conversation)}
+	if m := s.rooms[conversation].find(message); m != nil {
+		p["message"] = s.asSeen(m)
+	}
+	s.mu.Unlock()
+	s.Deliver("interactive", p)
+}
+
+// Open reports whether a dialog that can be sent is on the person's screen.
 func (s *Server) Open(user string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +142,7 @@ func (s *Server) SubmitPayload(user, text string) (map[string]any, error) {
 		return nil, fmt.Errorf("%s has no dialog open", user)
 	}
 	block, action, most := v.input()
-	if n := utf8.RuneCountInString(text); n > most || n == 0 {
+	if n := utf8.RuneCountInString(text); block != "" && (n > most || n == 0) {
 		return nil, fmt.Errorf("the input takes 1 to %d characters, not %d", most, n)
 	}
 	p := s.envelopeOf("view_submission", user)
@@ -155,6 +177,17 @@ func (s *Server) submitted(user, block string, raw json.RawMessage) {
 		}
 		s.told[user] = append(s.told[user], trouble)
 	case "", "clear":
+		delete(s.views, user)
+	case "update":
+		var shown struct {
+			Blocks json.RawMessage `json:"blocks"`
+		}
+		if json.Unmarshal(a.View, &shown) != nil || CheckBlocks(shown.Blocks, true) != nil {
+			s.told[user] = append(s.told[user], trouble)
+			return
+		}
+		text, _, _ := look(shown.Blocks)
+		s.told[user] = append(s.told[user], text)
 		delete(s.views, user)
 	default:
 		s.told[user] = append(s.told[user], trouble)
@@ -220,7 +253,7 @@ func (s *Server) viewsOpen(a args) (reply, error) {
 	}
 	v := &view{id: s.next("V0"), body: body}
 	s.pings = append(s.pings, mentions(markup(body["blocks"]), false)...)
-	if block != "" {
+	if block != "" || body["submit"] != nil {
 		s.views[t.user] = v
 	} else {
 		text, _, _ := look(body["blocks"])
