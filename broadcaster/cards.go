@@ -166,7 +166,7 @@ func (v *Cards) warnings(r Request, t display.Texts, hidden bool) (all []string)
 		all = append(all, r.Notice+".")
 	}
 	if !r.Fingerprint.Bound() {
-		all = append(all, display.UnboundNotice(r.Unbound)+".")
+		all = append(all, display.UnboundNotice(r.Unbound, t))
 	}
 	for _, w := range display.Warnings(r.Call.Text(), r.Call.Claimed, r.Call.Dir) {
 		all = append(all, t.Say(w))

@@ -51,8 +51,9 @@ func (c Call) fields() (fields []field, ok bool) {
 	}
 	return slices.DeleteFunc(fields, func(f field) bool {
 		text, isText := textOf(f.raw)
-		return isText && c.Command != "" && (f.key == "command" && text == c.Command ||
-			f.key == "description" && c.Describes && text == c.Claimed)
+		claim := text == c.Claimed && (c.Question && f.key == claimKey ||
+			c.Command != "" && f.key == "description" && c.Describes)
+		return isText && (claim || c.Command != "" && f.key == "command" && text == c.Command)
 	}), true
 }
 

@@ -110,7 +110,7 @@ func TestSecretsAreNotInTheClear(t *testing.T) {
 		shown, _ := call.Shown()
 		for what, text := range map[string]string{
 			"card": Squeeze(Visible(shown)), "push line": PushLine("HIGH", said(call.Title()), ""),
-			"notice": UnboundNotice(call.MaskNames([]string{call.Command})),
+			"notice": UnboundNotice(call.MaskNames([]string{call.Command}), Texts{}),
 		} {
 			if strings.Contains(text, gone) {
 				t.Errorf("%s: the %s shows %q of %s:\n%s", carrier, what, gone, call.Text(), text)

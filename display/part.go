@@ -97,8 +97,7 @@ const (
 // UnboundNotice is the text on the card of a call that executes something that its fingerprint
 // does not bind. The names are mostly the agent's words, in which [Call.MaskNames] has already
 // hidden the secrets. Masking them again would treat its notes as imitations.
-func UnboundNotice(unbound []string) string {
-	const meaning = "it may change after your answer, which is good for one run"
+func UnboundNotice(unbound []string, t Texts) string {
 	var names []string
 	for _, name := range unbound[:min(len(unbound), maxUnboundNames)] {
 		if len(name) > maxUnboundName {
@@ -107,12 +106,12 @@ func UnboundNotice(unbound []string) string {
 		names = append(names, Visible(strings.Join(strings.Fields(name), " ")))
 	}
 	if more := len(unbound) - len(names); more > 0 {
-		names = append(names, fmt.Sprintf("and %d more", more))
+		names = append(names, t.Text("and %d more", more))
 	}
 	if len(names) == 0 { // a record from a version without names
-		names = []string{"some of what this would run"}
+		names = []string{t.Text("some of what this would run")}
 	}
-	return "NOT BOUND: " + strings.Join(names, ", ") + "; " + meaning
+	return t.Text("May change after your answer, so a yes is for one run:") + " " + strings.Join(names, ", ") + "."
 }
 
 // MaskNames returns the names of what is not bound, with the secrets hidden that the card hides in

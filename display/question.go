@@ -23,6 +23,9 @@ func (c Call) Sentence() string {
 	return cmp.Or(questions[c.Tool].sentence, c.Tool)
 }
 
+// claimKey is the argument with the reason that whoever asks gives. A card shows it as what the agent says.
+const claimKey = "reason_as_claimed"
+
 // An ownQuestion is the text of a known question.
 type ownQuestion struct {
 	sentence string
@@ -38,10 +41,10 @@ var questions = map[string]ownQuestion{
 	"approver restore_person": {"Bring an approver back (approver people restore)", "Bring back the approver %s",
 		[]string{"person"}},
 	"approver add_approver": {"Add an approver (approver pair)", "Add the approver %s", []string{"person", "user"}},
-	"add_approvers":         {"Let the changed approver lists count", "", nil},
-	"change_policy":         {"Put a looser policy in force", "", nil},
-	"change_rules":          {"Put a looser rule set in force", "", nil},
-	"change_flow":           {"Put a looser information flow in force", "", nil},
+	"add_approvers":         {"Let the changed approver lists count", "Change who may approve", nil},
+	"change_policy":         {"Put a looser policy in force", "Loosen the policy", nil},
+	"change_rules":          {"Put a looser rule set in force", "Loosen the rules", nil},
+	"change_flow":           {"Put a looser information flow in force", "Loosen the information flow", nil},
 }
 
 // ownTitle is Title for a question about approver itself.
@@ -103,7 +106,7 @@ var hunkLines = shape.Pattern(`^@@ -([0-9]+)(?:,[0-9]+)? \+([0-9]+)(?:,[0-9]+)? 
 
 // ownLabel returns the name of an argument of ours in words.
 func ownLabel(key string) string {
-	if key == "reason_as_claimed" {
+	if key == claimKey {
 		return "Reason given, not checked"
 	}
 	words := strings.ReplaceAll(key, "_", " ")

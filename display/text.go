@@ -33,6 +33,9 @@ func Squeeze(s string) string {
 
 // Flat writes the lines of a text on one line, so that none of them can pass for a line of a card.
 func Flat(s string) string {
+	if !strings.ContainsAny(s, "\r\n\t") {
+		return s
+	}
 	return strings.NewReplacer("\r\n", " ⏎ ", "\r", " ⏎ ", "\n", " ⏎ ", "\t", " ").Replace(s)
 }
 

@@ -30,10 +30,23 @@ func (c Call) Title() Phrase {
 // takenOutWord stands for a secret in the argument of a title.
 const takenOutWord = "[hidden]"
 
-// without takes the secrets out of a text that a mask of this text alone would show.
+// without takes the secrets out of a text that a mask of this text alone would show. It masks the text a few
+// times only, however many secrets there are, and then takes out all of them.
 func without(text string, secrets map[string]bool) string {
+	const passes = 3
+	for range passes {
+		masked, found := Mask(text), false
+		for secret := range secrets {
+			if len(secret) >= minSecretInName && strings.Contains(masked, secret) {
+				text, found = strings.ReplaceAll(text, secret, takenOutWord), true
+			}
+		}
+		if !found {
+			return text
+		}
+	}
 	for secret := range secrets {
-		if len(secret) >= minSecretInName && strings.Contains(Mask(text), secret) {
+		if len(secret) >= minSecretInName {
 			text = strings.ReplaceAll(text, secret, takenOutWord)
 		}
 	}
@@ -62,7 +75,7 @@ func (c Call) title() Phrase {
 		}
 		return p
 	}
-	object := telling(fields)
+	object := telling(c.Tool, fields)
 	switch {
 	case server != "" && object != "":
 		return Phrase{"%s: %s %s", []string{server, verb, object}}
@@ -165,7 +178,7 @@ const (
 )
 
 // telling returns the most telling arguments of a call, at most two.
-func telling(fields []field) string {
+func telling(tool string, fields []field) string {
 	var all []string
 	for _, key := range tellingKeys {
 		text := textAt(fields, key)
@@ -176,7 +189,11 @@ func telling(fields []field) string {
 			text = owner + "/" + text
 		}
 		if key == "amount" {
-			text = strings.TrimSpace(text + " " + textAt(fields, "currency"))
+			if currency := textAt(fields, "currency"); InCoins(tool) {
+				text = Money(text, currency)
+			} else {
+				text = strings.TrimSpace(text + " " + currency)
+			}
 		}
 		all = append(all, short(text))
 	}

@@ -165,6 +165,8 @@ func isHidden(r rune) bool {
 	case r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0 || r == 0x2800 || r == 0x034f || r == 0x17b4 ||
 		r == 0x17b5:
 		return true // fillers that draw nothing
+	case unicode.IsLetter(r):
+		return false
 	case unicode.IsSpace(r), unicode.In(r, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Cf, unicode.Co, unicode.Cs):
 		return true
 	case unicode.Is(unicode.Variation_Selector, r), r >= 0xe0000 && r <= 0xe0fff:
@@ -266,7 +268,7 @@ func oneLine(read func(string) string, parts ...string) string {
 		}
 		visibleLine(&b, strings.ReplaceAll(s, "\r\n", "\n"), mixed, read)
 	}
-	return strings.NewReplacer("\n", " ⏎ ", "\t", " ").Replace(b.String())
+	return Flat(b.String()) // which has no carriage return
 }
 
 // unmarked replaces the marks of Visible by the original characters and bytes.
@@ -358,7 +360,29 @@ func Cut(text string, limit int) (shown string, hiddenBytes int) {
 		_, size := utf8.DecodeRuneInString(text[tail:])
 		tail += size
 	}
+	head, tail = beforeMark(text, head), afterMark(text, tail)
 	return text[:head] + note(tail-head) + text[tail:], tail - head
+}
+
+// maxMark is the length of the longest mark of Visible.
+const maxMark = len("⟨U+10FFFF⟩")
+
+// beforeMark and afterMark move an index out of a mark such as ⟨U+202E⟩, half of which would say something else.
+func beforeMark(text string, i int) int {
+	from := max(i-maxMark, 0)
+	if at := strings.LastIndex(text[from:i], "⟨"); at > strings.LastIndex(text[from:i], "⟩") {
+		return from + at
+	}
+	return i
+}
+
+func afterMark(text string, i int) int {
+	rest := text[i:min(i+maxMark, len(text))]
+	at, next := strings.Index(rest, "⟩"), strings.Index(rest, "⟨")
+	if beforeMark(text, i) < i && at >= 0 && (next < 0 || at < next) {
+		return i + at + len("⟩")
+	}
+	return i
 }
 
 // RuneBoundary returns the greatest index that is at most i and is the start of a character or

@@ -104,27 +104,6 @@ func FuzzVisible(f *testing.F) {
 	})
 }
 
-func TestCutSaysWhatItHides(t *testing.T) {
-	text := strings.Repeat("0123456789é", 1000)
-	for _, limit := range []int{0, 50, 200, 201, 202, 1000, 3000, len(text) - 1} {
-		shown, n := Cut(text, limit)
-		if n <= 0 || !strings.Contains(shown, "bytes hidden") || !utf8.ValidString(shown) {
-			t.Fatalf("limit %d: hidden %d, shown %q", limit, n, shown)
-		}
-		i := strings.Index(shown, "\n… ")
-		j := strings.LastIndex(shown, " …\n") + len(" …\n")
-		if !strings.HasPrefix(text, shown[:i]) || !strings.HasSuffix(text, shown[j:]) || i+len(shown)-j+n != len(text) {
-			t.Fatalf("limit %d: head %d + hidden %d + tail %d is not %d", limit, i, n, len(shown)-j, len(text))
-		}
-		if limit > 100 && len(shown) > limit {
-			t.Errorf("limit %d: %d bytes", limit, len(shown))
-		}
-	}
-	if shown, n := Cut(text, len(text)); shown != text || n != 0 {
-		t.Error("a text that fits was cut")
-	}
-}
-
 func TestPushLine(t *testing.T) {
 	for _, c := range []struct {
 		sev      string

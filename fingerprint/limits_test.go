@@ -386,7 +386,7 @@ func TestLinkedTreesOfGitAreBound(t *testing.T) {
 	}
 }
 
-// In a home of mode 0700 the first card said NOT BOUND of "/home/ada/--force", as if an
+// In a home of mode 0700 the first card said that a yes did not bind "/home/ada/--force", as if an
 // option were a file. For such a word the folder is named; every other keeps its name, and
 // something is always said.
 func TestAnOptionIsNoName(t *testing.T) {

@@ -350,7 +350,7 @@ func TestWhatWasSwappedBehindTheCardDoesNotRun(t *testing.T) {
 			if !asked {
 				t.Fatalf("nobody was asked: %+v", v)
 			}
-			if strings.Contains(warned(card), "NOT BOUND") {
+			if strings.Contains(warned(card), "May change after your answer") {
 				t.Errorf("the card says %q", warned(card))
 			}
 			h.write(s.file, s.after)
@@ -509,8 +509,8 @@ func TestWhatCannotBeBoundHasAName(t *testing.T) {
 			if !asked {
 				t.Fatalf("nobody was asked: %+v", v)
 			}
-			if notice := strings.ReplaceAll(warned(card), h.dir+"/", ""); !strings.HasPrefix(notice, "NOT BOUND: ") ||
-				!strings.Contains(notice, name) {
+			notice := strings.ReplaceAll(warned(card), h.dir+"/", "")
+			if !strings.HasPrefix(notice, "May change after your answer") || !strings.Contains(notice, name) {
 				t.Errorf("the card says %q, and not %q", warned(card), name)
 			}
 			for _, term := range []approver.Term{{Session: true}, {For: time.Minute}} {
@@ -589,7 +589,7 @@ func TestHonestChangesDoNotVoidAYes(t *testing.T) {
 // The story: an agent writes files that were too much for the fingerprint: a Makefile
 // with 1 MiB of remarks, a package.json that only npm can read, a link for a folder of
 // hooks. The card named no script, the script was swapped behind it, and the yes
-// released it. Now the call is denied, or the card says that something is NOT BOUND.
+// released it. Now the call is denied, or the card says that something may change.
 func TestWhatIsTooMuchIsDeniedOrOnTheCard(t *testing.T) {
 	remarks := "\n# " + strings.Repeat("x", 1<<20) + "\n"
 	for _, c := range []struct{ name, command, file, text string }{
@@ -616,7 +616,7 @@ func TestWhatIsTooMuchIsDeniedOrOnTheCard(t *testing.T) {
 			}
 			h.write("deploy.sh", evil)
 			h.says(card, true, approver.Term{})
-			if v := <-answer; v.Decision != approver.Deny && !strings.Contains(warned(card), "NOT BOUND") {
+			if v := <-answer; v.Decision != approver.Deny && !strings.Contains(warned(card), "May change after your answer") {
 				t.Errorf("the swapped script was released, and the card said %q", warned(card))
 			}
 		})

@@ -61,7 +61,7 @@ func largeRepository(t *testing.T) *playground {
 	must(t, err)
 	defer func() { _ = f.Close() }()
 	if !disk.TimesHold(f) {
-		t.Skip("the times of files on this file system are not trusted: all is NOT BOUND here")
+		t.Skip("the times of files on this file system are not trusted: nothing in folders is bound here")
 	}
 	return p
 }

@@ -180,7 +180,7 @@ func (g *Gate) ask(ctx context.Context, call approver.ToolCall, why approver.Ver
 
 // summed returns the verdict with a summary of the call, which people are asked about.
 func (g *Gate) summed(call approver.ToolCall, why approver.Verdict) approver.Verdict {
-	if g.Sum != nil && why.Says.Title.IsZero() && len(why.Says.Does) == 0 {
+	if says := why.Says; g.Sum != nil && len(says.Does) == 0 && (says.Title.IsZero() || says.Project == "") {
 		why.Says = why.Says.Or(g.Sum(call))
 	}
 	return why

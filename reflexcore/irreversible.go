@@ -30,8 +30,12 @@ type loss struct {
 	why   string
 }
 
-// lossNone is what is said of a loss that is none.
-const lossNone = "version control has it"
+// lossNone is what is said of a loss that is none, and lossUncommitted of one that nothing brings back, whatever
+// its score.
+const (
+	lossNone        = "version control has it"
+	lossUncommitted = "throws away work that is not committed"
+)
 
 // What makes a loss worse or better, in words.
 const (
@@ -106,6 +110,9 @@ var containers = map[string]bool{"docker rm": true, "docker container rm": true,
 	"docker image rm": true, "docker network rm": true, "podman rm": true, "podman rmi": true,
 	"nerdctl rm": true, "nerdctl rmi": true}
 
+// reverts are programs that throw away the changes in the files that they name.
+var reverts = map[string]bool{"git checkout": true, "git restore": true, "svn": true}
+
 // recreatable is the score of a loss that can be made again.
 const recreatable = 5
 
@@ -137,6 +144,9 @@ func lossOf(e *effect.Effect, p places.Place) loss {
 			return emptied(e, p)
 		}
 	case effect.Discard:
+		if reverts[e.By] {
+			return baselineOf(e, discards, loss{35, lossUncommitted})
+		}
 		return baselineOf(e, discards, loss{35, "throws work away"})
 	case effect.RemoteDelete:
 		if e.What == effect.Rebuilt || e.What == effect.Named || e.What == effect.OwnServer {

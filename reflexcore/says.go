@@ -115,6 +115,8 @@ func undo(i approver.Irreversibility) display.Phrase {
 		}
 		text := u.plain
 		switch {
+		case lost == lossUncommitted && !strings.Contains(i.Why, ", "+lossCopied):
+			text = undos[0].plain
 		case strings.Contains(i.Why, ", "+lossCopied):
 			text = u.copied
 		case strings.Contains(i.Why, ", "+lossTrashed):

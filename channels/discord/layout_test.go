@@ -28,7 +28,7 @@ func rendered(t *testing.T, card approver.Card) view {
 func TestOrder(t *testing.T) {
 	card := high()
 	card.Body, card.Part = channeltest.Command("make\ngit push --force origin main"), "git push --force"
-	card.Warnings = []string{"NOT BOUND: ./deploy.sh may change."}
+	card.Warnings = []string{"May change after your answer: ./deploy.sh."}
 	v := rendered(t, card)
 	if want := fmt.Sprintf("🟠 HIGH · Force-push main\n⏳ <t:%d:R>", card.Due.Unix()); v.Content != want {
 		t.Errorf("the message is %q, want %q", v.Content, want)
@@ -36,7 +36,7 @@ func TestOrder(t *testing.T) {
 	want := "```bash\nmake\ngit push --force origin main\n```\n" +
 		"**👉** git push --force\n" +
 		"**Why** It rewrites history.\n" +
-		"**⚠️** NOT BOUND: ./deploy.sh may change.\n" +
+		"**⚠️** May change after your answer: ./deploy.sh.\n" +
 		"**Agent says (not checked):** tidy up\n" +
 		"**👤** claude of ann \\@ devbox · \\~/src\n" +
 		"Code: `" + card.Code.Reveal() + "`"

@@ -2,7 +2,6 @@ package discord
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -211,16 +210,20 @@ func parseButton(data string) (request uuid.UUID, action cards.Action, upto int,
 func fenced(command string) bool { return strings.Contains(command, "```") }
 
 // unfence keeps a text inside its code block. Discord has no escape there, so a zero-width
-// space goes between backticks. The exact text is attached.
+// space goes between backticks; the exact text is attached. One goes also before and after the line
+// breaks at its ends, which Discord would drop.
 func unfence(s string) string {
-	if !fenced(s) {
-		return s
+	if fenced(s) {
+		s = strings.ReplaceAll(s, "``", "`\u200b`")
 	}
-	return strings.ReplaceAll(s, "``", "`\u200b`")
+	if s == "" || strings.HasPrefix(s, "\n") { // of an empty one Discord would show the language
+		s = "\u200b" + s
+	}
+	if strings.HasSuffix(s, "\n") {
+		s += "\u200b"
+	}
+	return s
 }
-
-// invite matches links that Discord previews even without a scheme.
-var invite = regexp.MustCompile(`(?i)\b(discord(?:app)?)\.`)
 
 // escape makes Discord show a text unchanged: no formatting, mention, timestamp, link or
 // preview.
@@ -232,7 +235,7 @@ func escape(s string) string {
 		switch {
 		case r == '\\', r == '*', r == '_', r == '~', r == '`', r == '|', r == '<', r == '[', r == ']', r == '@':
 			b.WriteByte('\\')
-		case r == ':' && strings.HasPrefix(s[i:], "://"):
+		case r == ':' && strings.HasPrefix(s[i:], "://"), r == '.' && invites(s[:i]):
 			b.WriteByte('\\')
 		case lineStart && (r == '#' || r == '>' || r == '-'):
 			b.WriteByte('\\')
@@ -243,7 +246,17 @@ func escape(s string) string {
 		b.WriteRune(r)
 		lineStart = r == '\n' || lineStart && (r == ' ' || r == '\t')
 	}
-	return invite.ReplaceAllString(b.String(), `$1\.`)
+	return b.String()
+}
+
+// invites reports whether a text ends with the name of a site that Discord previews even without a scheme.
+func invites(s string) bool {
+	for _, site := range []string{"discord", "discordapp"} {
+		if n := len(s) - len(site); n >= 0 && strings.EqualFold(s[n:], site) {
+			return true
+		}
+	}
+	return false
 }
 
 // note is a text for one person.

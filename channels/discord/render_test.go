@@ -3,6 +3,7 @@ package discord
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ import (
 )
 
 // checkLimits fails if Discord would refuse a view.
-func checkLimits(t *testing.T, v view) {
+func checkLimits(t testing.TB, v view) {
 	t.Helper()
 	total := 0
 	limit := func(what, s string, most int) {
@@ -235,36 +236,58 @@ func FuzzEscape(f *testing.F) {
 	})
 }
 
-func FuzzRender(f *testing.F) {
-	for _, s := range hostile {
-		f.Add(s, s, 1)
+// plainly is an element as people are to read it.
+func plainly(e cards.Element) string {
+	switch e.Kind {
+	case cards.Code, cards.Diff:
+		if e.Label != "" {
+			return e.Label + "\n" + e.Text + "\n"
+		}
+		return e.Text + "\n"
+	case cards.Note:
+		return e.Text + "\n"
+	case cards.Answer:
+		var b strings.Builder
+		for _, w := range e.Words {
+			b.WriteString(w.Text)
+		}
+		return b.String() + "\n"
+	case cards.Argument:
+		e.Label += ":"
+	case cards.Field, cards.Result, cards.Clock:
 	}
-	f.Add("```", "x", 3000)
-	f.Add("bcode`\x1e`h`\x0ffence ``", "`codence ``` ``` fence ```", 75) // only a label has what changes
-	f.Fuzz(func(t *testing.T, command, text string, times int) {
-		command = display.Visible(strings.Repeat(command, 1+max(times, 0)%400))
-		text = display.Visible(strings.Repeat(text, 1+max(times, 0)%400))
-		if strings.TrimSpace(text) == "" {
-			return
+	return e.Label + " " + e.Text + "\n"
+}
+
+// readBack reads a card as Discord's clients do: nothing but our own layout got a meaning, and the texts are whole.
+func readBack(t testing.TB, w channeltest.Written) {
+	t.Helper()
+	v, err := render(w.Card, cards.Fresh)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkLimits(t, v)
+	var want strings.Builder
+	for _, e := range dialect().Lay(w.Card, cards.Fresh).Elements {
+		if e.Kind != cards.Clock && e.Kind != cards.Result {
+			want.WriteString(plainly(e))
 		}
-		card := high()
-		card.Body = append(channeltest.Command(command), display.Block{Label: text, Text: text},
-			display.Block{Kind: display.Diff, Label: text, Text: "-" + command})
-		card.Push, card.Why, card.Claimed, card.Context, card.Warnings = text, []string{text, text}, text, text,
-			[]string{text, text, text}
-		v, err := render(card, cards.Fresh)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkLimits(t, v)
-		d := strings.ReplaceAll(v.Embeds[0].Description, "\u200b", "")
-		if n := strings.Count(v.Embeds[0].Description, "```"); n != 4 && !v.partial || n%2 != 0 {
-			t.Errorf("a text breaks out of its block: %q", d)
-		}
-		shows := strings.Contains(d, "```bash\n"+command+"\n```") && strings.Contains(d, "```diff\n-"+command+"\n```")
-		if exact := !fenced(command); !shows && !v.partial || (v.partial || !exact) &&
-			!strings.Contains(v.file.Content, command) {
-			t.Errorf("the command %q is shown as %q, partial %v, file %q", command, d, v.partial, v.file)
-		}
+	}
+	unbroken := func(s string) string { return strings.ReplaceAll(s, "\u200b", "") }
+	d := v.Embeds[0].Description
+	shown, blocks := discordtest.Read(d)
+	if shown = unbroken(shown); strings.TrimSuffix(shown, "\n") != strings.TrimSuffix(want.String(), "\n") {
+		t.Errorf("Discord shows\n%q\nwant\n%q\nwritten\n%q", shown, want.String(), d)
+	}
+	for i := range blocks {
+		blocks[i] = unbroken(blocks[i])
+	}
+	w.Check(t, channeltest.Seen{
+		Text: discordtest.Drawn(v.Content) + "\n" + shown, Blocks: blocks, Partial: v.partial,
+		Tap: slices.Contains(labels(v), "✅ Approve once"), File: v.file.Content,
 	})
 }
+
+func TestManyCards(t *testing.T) { channeltest.Cards(t, readBack) }
+
+func FuzzRender(f *testing.F) { channeltest.FuzzCards(f, readBack) }

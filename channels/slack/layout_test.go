@@ -58,10 +58,10 @@ func rendered(t *testing.T, card approver.Card) message {
 func TestOrder(t *testing.T) {
 	card := testCard(t)
 	card.Body, card.Part = channeltest.Command("make\ngit push --force"), "git push --force"
-	card.Warnings = []string{"NOT BOUND: ./deploy.sh may change."}
+	card.Warnings = []string{"May change after your answer: ./deploy.sh."}
 	want := []string{
 		"🟠 HIGH · Force-push main", "make\ngit push --force", "👉 git push --force", "Why It rewrites history.",
-		"⚠️ NOT BOUND: ./deploy.sh may change.", "Agent says (not checked): tidy up", "👤 claude of ann @ box · ~/src",
+		"⚠️ May change after your answer: ./deploy.sh.", "Agent says (not checked): tidy up", "👤 claude of ann @ box · ~/src",
 		"⏳ <!date^1772375530^{time_secs}|14:32:10 UTC> (2 min)", "Code: CONFIRM-7KQ4MX",
 	}
 	if got := lines(rendered(t, card)); strings.Join(got, "|") != strings.Join(want, "|") {

@@ -40,7 +40,7 @@ func mustRender(t testing.TB, card approver.Card) message {
 
 func TestRenderHigh(t *testing.T) {
 	card := highCard(t)
-	card.Warnings = []string{"NOT BOUND: ./x."}
+	card.Warnings = []string{"May change after your answer: ./x."}
 	card.Why = append(card.Why, "Hard to undo.")
 	card.Part = "--force"
 	m := mustRender(t, card)
@@ -49,7 +49,7 @@ git push --force origin main
 👉 --force
 Why A forced push rewrites history.
 · Hard to undo.
-⚠️ NOT BOUND: ./x.
+⚠️ May change after your answer: ./x.
 Agent says (not checked): tidy up
 👤 claude of dev @ devbox · ~/shop (main) · NOT ISOLATED
 ⏳ 14:32:10 UTC

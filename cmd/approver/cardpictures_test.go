@@ -68,7 +68,9 @@ func TestCardPictures(t *testing.T) {
 	user, channel := dc.AddUser("Ada"), dc.AddChannel()
 	sl.AddUser(slacktest.User{ID: "U0ADA0042", Name: "Ada"})
 	sl.AddConversation(slacktest.Conversation{ID: "C0APPROVAL"})
+	m.file("policy.yaml", policyWith("deny"))
 	m.start(fmt.Sprintf(`dir: data
+policy: policy.yaml
 sockets: {submit: run/submit.sock, resolve: run/resolve.sock}
 asks_per_minute: {user: 1000, agent: 1000}
 channels:
@@ -84,12 +86,10 @@ channels:
 	host, err := os.Hostname()
 	m.must(err)
 	here := strings.NewReplacer(repo, "~/shop", m.dir, "~", host, "laptop", "of root", "of ada")
-	for name, payload := range typical(repo) {
+	drawn := func(name string, asked func()) {
+		t.Helper()
 		before := [3]int{len(tg.Messages(10042)), len(dc.Cards(channel)), len(sl.Messages("C0APPROVAL"))}
-		hook := m.program("hook", "--agent", "claude", "--socket", m.path("run/submit.sock"))
-		hook.Stdin = strings.NewReader(payload)
-		hook.Env = append(hook.Env, "PATH=/usr/bin:/bin", "HOME=/home/ada")
-		m.must(hook.Start())
+		asked()
 		m.eventually("the cards of "+name, func() bool {
 			return len(tg.Messages(10042)) > before[0] && len(dc.Cards(channel)) > before[1] &&
 				len(sl.Messages("C0APPROVAL")) > before[2]
@@ -101,9 +101,28 @@ channels:
 		} {
 			cardPicture(t, name+"-"+platform, here.Replace(string(screen.SVG())))
 		}
+	}
+	for name, payload := range typical(repo) {
+		hook := m.program("hook", "--agent", "claude", "--socket", m.path("run/submit.sock"))
+		hook.Stdin = strings.NewReader(payload)
+		hook.Env = append(hook.Env, "PATH=/usr/bin:/bin", "HOME=/home/ada")
+		drawn(name, func() { m.must(hook.Start()) })
 		_ = hook.Process.Kill()
 		_ = hook.Wait()
 	}
+	drawn("policy", func() { m.file("policy.yaml", policyWith("ask")) })
+}
+
+// policyWith is a policy with one rule, which decides so.
+func policyWith(decision string) string {
+	return `version: 1
+tools: {known: ["*"]}
+rules:
+  - name: team.release
+    command: 'make release'
+    decision: ` + decision + `
+    reason: releases are made by CI
+`
 }
 
 // cardPicture holds one picture equal to what is shown, or draws it anew.

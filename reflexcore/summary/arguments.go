@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"approver.example/display"
 	"approver.example/reflexcore/wordset"
 )
 
@@ -204,11 +205,16 @@ func (c *Call) named(list []string) string {
 	return ""
 }
 
-// amount returns what is paid, as it is written there.
+// amount returns what is paid: as it is written there, or, if it is known to count the smallest units, as people
+// write it.
 func (c *Call) amount() string {
-	amount := c.only(amounts)
-	if currency := c.only([]string{"currency", "currencycode"}); amount != "" && currency != "" &&
-		strings.Trim(amount, "0123456789.,") == "" {
+	amount, currency := c.only(amounts), c.only([]string{"currency", "currencycode"})
+	switch {
+	case amount == "":
+		return ""
+	case display.InCoins(c.Tool):
+		return display.Money(amount, currency)
+	case currency != "" && strings.Trim(amount, "0123456789.,") == "":
 		return amount + " " + strings.ToUpper(currency)
 	}
 	return amount

@@ -62,7 +62,7 @@ var markup = []struct {
 }
 
 var (
-	block     = regexp.MustCompile("(?s)^```(?:[a-zA-Z0-9_+.#-]+\n)?\n?(.+?)\n?```")
+	block     = regexp.MustCompile("(?s)^```(?:[a-zA-Z0-9_+.#-]+\n)?\n*([^\n].*?)\n*```")
 	codeSpan  = regexp.MustCompile("(?s)^(`+)([^`].*?)`+")
 	lineStart = regexp.MustCompile(`^(?:#{1,3} |-# |> |>>> |[-*] )`)
 )
@@ -70,13 +70,31 @@ var (
 // Drawn is a text with Discord's markup as a person reads it.
 func Drawn(text string) string { return plainText(text, &Server{}) }
 
+// Read is Drawn, with the code blocks of the text.
+func Read(text string) (drawn string, blocks []string) {
+	drawn = draw(text, &Server{}, func(code string) { blocks = append(blocks, code) })
+	return drawn, blocks
+}
+
 // plainText draws Discord's markup as plain text.
-func plainText(text string, s *Server) string {
+func plainText(text string, s *Server) string { return draw(text, s, func(string) {}) }
+
+// starts are the characters that markup begins with.
+const starts = "`\\<[@|*_~#->hsd"
+
+// draw draws Discord's markup as plain text, and tells the code blocks.
+func draw(text string, s *Server, tell func(code string)) string {
 	var b strings.Builder
 next:
 	for i := 0; i < len(text); {
 		rest := text[i:]
+		if strings.IndexByte(starts, rest[0]) < 0 {
+			b.WriteByte(rest[0])
+			i++
+			continue
+		}
 		if m := block.FindStringSubmatch(rest); m != nil {
+			tell(m[1])
 			b.WriteString(m[1])
 			i += len(m[0])
 			continue

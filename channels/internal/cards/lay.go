@@ -95,6 +95,7 @@ type layout struct {
 	short   bool            // a text around the body is cut, or a line of it
 	cutBody bool            // a block of the body is cut
 	hidden  int             // bytes of the body that are not shown
+	fits    bool            // all of it has room
 }
 
 func (l *layout) partial() bool { return l.posted != Fresh || l.short || l.cutBody }
@@ -115,7 +116,7 @@ func (l *layout) fill(limits Limits) {
 		l.body = append(l.body, e)
 	}
 	room := l.Room - l.size(l.elementsAround(nil, l.posted != Fresh || l.short))
-	if l.Room == 0 || l.size(l.body) <= room {
+	if l.fits = l.Room == 0 || l.size(l.body) <= room; l.fits {
 		return
 	}
 	most := *l // the notes have their longest form
@@ -125,7 +126,7 @@ func (l *layout) fill(limits Limits) {
 }
 
 // over reports whether a card is larger than its room.
-func (l *layout) over() bool { return l.Room > 0 && l.size(l.elements()) > l.Room }
+func (l *layout) over() bool { return !l.fits && l.size(l.elements()) > l.Room }
 
 // shownBlocks are the blocks of the body. A command that the headline has whole is not shown twice.
 func shownBlocks(card approver.Card) []display.Block {

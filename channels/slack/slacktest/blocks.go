@@ -232,6 +232,35 @@ func look(raw json.RawMessage) (text string, buttons []fake.Button, labels []str
 	return strings.Join(lines, "\n"), buttons, labels
 }
 
+// Read returns what the app makes of blocks: all that people read but for the buttons, the preformatted
+// texts, and the texts that it parses for markup.
+func Read(raw []byte) (text string, blocks, markup []string) {
+	text, _, _ = look(raw)
+	var list []struct {
+		Elements []struct {
+			Type     string
+			Text     any
+			Elements []struct{ Text string }
+		}
+	}
+	_ = json.Unmarshal(raw, &list)
+	for _, b := range list {
+		for _, e := range b.Elements {
+			switch e.Type {
+			case "mrkdwn":
+				markup = append(markup, str(e.Text))
+			case "rich_text_preformatted":
+				whole := ""
+				for _, part := range e.Elements {
+					whole += part.Text
+				}
+				blocks = append(blocks, whole)
+			}
+		}
+	}
+	return text, blocks, markup
+}
+
 // markup returns the text of blocks that Slack parses.
 func markup(raw json.RawMessage) string {
 	var lines []string
