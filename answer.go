@@ -2,6 +2,7 @@ package approver
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -143,6 +144,19 @@ type Resolution struct {
 	Reason string `json:"reason,omitempty"`
 	// Calls is the number of the last identical call that the answered card showed.
 	Calls int `json:"calls,omitempty"`
+	// Edit is what the person changed the call to; nil if nothing. With a yes, the changed call runs and
+	// never the one that was asked about. With a no, the agent is told to run the changed one as a new
+	// call. A store keeps it sealed, with the call.
+	Edit *Edit `json:"-"`
+}
+
+// An Edit is a command that a person changed.
+type Edit struct {
+	Command string `json:"command"`
+	// Args are the arguments of the call with that command.
+	Args json.RawMessage `json:"args"`
+	// Fingerprint is what the yes is bound to beside the fingerprint of the call that was asked about.
+	Fingerprint Fingerprint `json:"fingerprint"`
 }
 
 // A Term is how long a yes lasts. The zero value is once.

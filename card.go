@@ -58,6 +58,9 @@ type Card struct {
 	// Extends reports whether people may have MoreTime, and Disowns whether they may say that nobody
 	// asked for this.
 	Extends, Disowns bool
+	// Edits reports whether people may change the command and approve the changed one. A channel offers
+	// that only if it shows all of the card as it is.
+	Edits bool
 	// Code is this destination's own code; zero once the card is settled.
 	Code tokens.Code
 	// Created and Due are when the request was made and when silence becomes a

@@ -129,6 +129,7 @@ const (
 	WantDetails             // all that is known of the request of a card
 	WantTime                // MoreTime for the request of a card
 	WantDisown              // nobody asked for this: deny the request of a card, and freeze its agent
+	WantEdit                // to change the command of a card and approve the changed one: see Reply.Command
 	WantHelp                // what can be sent
 	WantPending             // the requests that wait
 	WantStatus              // how approver is
@@ -136,7 +137,8 @@ const (
 	WantFreeze              // that nothing runs any more
 )
 
-var wantNames = [...]string{"answer", "details", "time", "disown", "help", "pending", "status", "grants", "freeze"}
+var wantNames = [...]string{"answer", "details", "time", "disown", "edit", "help", "pending", "status", "grants",
+	"freeze"}
 
 // String returns the word.
 func (w Want) String() string { return wordOf(wantNames[:], w) }
@@ -149,6 +151,10 @@ const MoreTime = 10 * time.Minute
 
 // MaxReason bounds Reply.Reason, in bytes.
 const MaxReason = 500
+
+// MaxCommand bounds a command that people may change, before and after, in bytes. It fits into the
+// dialogs of every platform.
+const MaxCommand = 3000
 
 // A Reply is one answer as a channel received it, or what else a person wants. The zero value
 // approves nothing.
@@ -168,6 +174,9 @@ type Reply struct {
 	Method  Method
 	// Reason is what the person said with a no, for the agent. It is cut at MaxReason.
 	Reason string
+	// Command is, for WantEdit, what the person changed the command to. Empty asks for the command as it
+	// is, which is in [Outcome.Details] of an OutcomeShown.
+	Command string
 	// Grant is how long a yes lasts: once, unless a command or a button says more.
 	Grant Term
 	// Choice is the number of the choice that a yes means: 1 is the first of [Card.Choices]. Zero is

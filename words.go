@@ -54,6 +54,9 @@ type ToolCall struct {
 	// Acks says that the courier confirms that it has the answer. It does not describe the
 	// call.
 	Acks bool `json:"acks,omitempty"`
+	// Changes says that the agent runs the call with other arguments if the answer has some. It does not
+	// describe the call.
+	Changes bool `json:"changes,omitempty"`
 	// Prompt is set if the agent is about to ask its own user about the call. It does not describe
 	// the call.
 	Prompt *Prompt `json:"-"`
@@ -92,6 +95,26 @@ func (c ToolCall) Display() display.Call {
 		OwnShell: facts.OwnShell(c.Agent, c.Tool), Describes: facts.Describes(c.Agent, c.Tool),
 		Question: c.AboutApprover(),
 	}
+}
+
+// WithCommand returns the call with another command and nothing else changed. ok is false unless the call
+// is one command of the agent's own shell.
+func (c ToolCall) WithCommand(command string) (changed ToolCall, ok bool) {
+	var args map[string]json.RawMessage
+	var had string
+	if c.Command == "" || command == "" || len(c.Paths)+len(c.URLs) > 0 || !facts.OwnShell(c.Agent, c.Tool) ||
+		json.Unmarshal(c.Args, &args) != nil || json.Unmarshal(args["command"], &had) != nil || had != c.Command {
+		return c, false
+	}
+	var err error
+	if args["command"], err = display.EncodeJSON(command); err != nil {
+		return c, false
+	}
+	if c.Args, err = display.EncodeJSON(args); err != nil {
+		return c, false
+	}
+	c.Command, c.Raw = command, nil
+	return c, true
 }
 
 // Text is the whole call for people; see [display.Call.Text].

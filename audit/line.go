@@ -130,7 +130,11 @@ type LineResolution struct {
 	Method       string             `json:"method,omitempty"`
 	Choice       string             `json:"choice,omitempty"` // what the agent was told to remember with the yes
 	Said         string             `json:"said,omitempty"`   // what the person said with a no, for the agent
-	At           *time.Time         `json:"at,omitempty"`
+	// Edited is what the person changed the command to, and EditedHash the SHA-256 of the arguments with
+	// it, see canonical. After a yes that is what runs; after a no the agent was told to run it instead.
+	Edited     string     `json:"edited,omitempty"`
+	EditedHash string     `json:"editedHash,omitempty"`
+	At         *time.Time `json:"at,omitempty"`
 }
 
 // A LineReply is an approver.Reply in a Line, without its code.
@@ -365,6 +369,9 @@ func (r *redactor) resolution(res approver.Resolution) *LineResolution {
 	if res.Identity != (approver.Identity{}) {
 		l.Identity = &approver.Identity{Channel: r.mask(res.Identity.Channel, wordLimit),
 			ID: r.mask(res.Identity.ID, wordLimit)}
+	}
+	if edit := res.Edit; edit != nil {
+		l.Edited, l.EditedHash = r.mask(edit.Command, commandLimit), argsHash(edit.Args)
 	}
 	if !res.At.IsZero() {
 		at := res.At.UTC()

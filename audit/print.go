@@ -179,6 +179,7 @@ func (l Line) who() string {
 		add("in ", r.Conversation)
 		add("by ", r.Method)
 		add("with the choice: ", r.Choice)
+		add(map[bool]string{true: "who changed it to: ", false: "who said to run instead: "}[r.Approve], r.Edited)
 	} else if p := l.Reply; p != nil {
 		add("", p.Name)
 		add("", "("+strings.TrimSpace(p.Channel+" "+p.Sender)+")")

@@ -54,6 +54,9 @@ func (v *Cards) card(r Request, t display.Texts, code tokens.Code) approver.Card
 	if res, ok := r.Told(); ok {
 		c.OneTap, c.Choices, c.Code = false, nil, tokens.Code{}
 		c.Result = t.Message(display.Msg("%s%s", resultOf(r, res), disowned(r)))
+		if res.Edit != nil && res.Cause == approver.ByPerson {
+			c.Body = append(editBlocks(r.Call.Command, res.Edit.Command, t), c.Body[1:]...)
+		}
 		if noEffect(r) {
 			c.State = approver.Withdrawn // nobody may read that the yes counts
 		}

@@ -106,11 +106,13 @@ func (n *endings) recordEnd(ctx context.Context, r Request) (hash string, err er
 	return n.recordAnswer(ctx, auditRecord(r, lastEvent(r)))
 }
 
-// recordAnswer makes a record durable. If it is of a person's answer, OnAnswer is called.
+// recordAnswer makes a record durable. If it is of a person's answer to the very call, OnAnswer is called:
+// whoever changed it said neither yes nor no to it.
 func (n *endings) recordAnswer(ctx context.Context, rec approver.Record) (hash string, err error) {
 	hash, err = n.Audit.Record(ctx, rec)
 	answer := rec.Event == approver.EventApproved || rec.Event == approver.EventDenied
-	if err == nil && answer && rec.Resolution.Cause == approver.ByPerson && n.OnAnswer != nil {
+	if err == nil && answer && rec.Resolution.Cause == approver.ByPerson && rec.Resolution.Edit == nil &&
+		n.OnAnswer != nil {
 		n.OnAnswer(ctx, rec)
 	}
 	return hash, err

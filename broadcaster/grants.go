@@ -214,7 +214,11 @@ func yesOf(r Request) *approver.Yes {
 	c := r.Call
 	c.Raw, c.Args, c.Command, c.Env = nil, nil, "", nil
 	choice, _ := r.Verdict.Chosen(r.Resolution.Choice) // an unknown number adds nothing
-	return &approver.Yes{Request: r.ID, Call: c, Fingerprint: r.Fingerprint, Made: r.Created, Resolution: r.Resolution,
+	bound := r.Fingerprint
+	if edit := r.Resolution.Edit; edit != nil { // the yes is to the changed call
+		bound = edit.Fingerprint
+	}
+	return &approver.Yes{Request: r.ID, Call: c, Fingerprint: bound, Made: r.Created, Resolution: r.Resolution,
 		Choice: choice}
 }
 

@@ -67,6 +67,27 @@ var ways = []way{
 	{"details", func(c approver.Card, m string) approver.Reply { return wanting(approver.WantDetails, c, m) }},
 	{"+10 min", func(c approver.Card, m string) approver.Reply { return wanting(approver.WantTime, c, m) }},
 	{"not mine", func(c approver.Card, m string) approver.Reply { return wanting(approver.WantDisown, c, m) }},
+	{"edit", func(c approver.Card, m string) approver.Reply {
+		r := wanting(approver.WantEdit, c, m)
+		r.Command = "git push origin HEAD:fix"
+		return r
+	}},
+	{"edit to CATASTROPHIC", func(c approver.Card, m string) approver.Reply {
+		r := wanting(approver.WantEdit, c, m)
+		r.Command = "rm -rf /"
+		return r
+	}},
+	{"edit in a reply", func(c approver.Card, m string) approver.Reply {
+		r := wanting(approver.WantEdit, c, m)
+		r.Method, r.Command = approver.ByPlain, "git push origin HEAD:fix"
+		return r
+	}},
+	{"edit of nothing", func(c approver.Card, m string) approver.Reply {
+		r := wanting(approver.WantEdit, c, m)
+		r.Command = "git push --force"
+		return r
+	}},
+	{"edit, to see it", func(c approver.Card, m string) approver.Reply { return wanting(approver.WantEdit, c, m) }},
 	{"/pending", func(approver.Card, string) approver.Reply { return approver.Reply{Want: approver.WantPending} }},
 	{"/freeze", func(approver.Card, string) approver.Reply { return approver.Reply{Want: approver.WantFreeze} }},
 }
@@ -179,7 +200,9 @@ func cellOf(
 			ctx, leave = context.WithTimeout(t.Context(), 10*time.Minute)
 			defer leave()
 		}
+		x.tune(func(o *Options) { o.Judge = judging })
 		call := hookCall("c1")
+		call.Changes = true
 		if state == "parked" || state == "approved, not taken" {
 			call.ParkAt = time.Now().Add(10 * time.Second)
 		}
@@ -225,7 +248,8 @@ func (x *bench) checkCell(
 		t.Errorf("%s: %s", name, cell)
 	case strings.Contains(cell, "RUNS") && was.State != approver.Pending:
 		t.Errorf("%s: a request that was %v runs", name, was.State)
-	case strings.Contains(cell, "RUNS") && was.Verdict.Severity != approver.High && !strings.Contains(name, "CODE"):
+	case strings.Contains(cell, "RUNS") && was.Verdict.Severity != approver.High && !strings.Contains(name, "CODE") &&
+		cell != "RUNS changed":
 		t.Errorf("%s: a CATASTROPHIC call runs without its code", name)
 	case strings.Contains(cell, "RUNS") && strings.Contains(name, "other approver"):
 		t.Errorf("%s: it runs by somebody whom the request is not for", name)
@@ -240,6 +264,9 @@ func effect(was, now Request, before, after string, out approver.Outcome) string
 	if now.Resolution.Grant.Lasts() {
 		term = " " + now.Resolution.Grant.String()
 	}
+	if now.Resolution.Edit != nil {
+		term = " changed"
+	}
 	switch {
 	case before != after && strings.HasPrefix(after, "everything") && before == "":
 		return "FREEZES ALL"
@@ -249,6 +276,8 @@ func effect(was, now Request, before, after string, out approver.Outcome) string
 		return "RUNS" + term
 	case now.State != was.State && now.State == approver.Approved:
 		return "RUNS later" + term
+	case now.State != was.State && now.Resolution.Edit != nil && !now.Resolution.Approve:
+		return "no, run this"
 	case now.State != was.State && now.Resolution.Cause == approver.ByPerson && now.Resolution.Reason != "":
 		return "no, with why"
 	case now.State != was.State:

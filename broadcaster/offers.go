@@ -17,6 +17,7 @@ func (v *Cards) offer(c *approver.Card, r Request, t display.Texts) {
 	}
 	_, why := r.longer()
 	c.Extends, c.Disowns = why.Format == "", disownable(r.Call)
+	c.Edits = v.Judge != nil && uneditable(r).Format == ""
 }
 
 // lastable reports whether a button may approve a request for longer than once.

@@ -31,6 +31,9 @@ type Options struct {
 	// [approver.TooManyError] if there were too many questions lately; any other error
 	// means that this is not known. With either, nobody is asked.
 	Limit func(ctx context.Context, id string, call approver.ToolCall) error
+	// Judge judges a call that a person changed, as its agent's own. It asks nobody and records nothing.
+	// If it is nil, nobody may change a call.
+	Judge func(context.Context, approver.ToolCall) approver.Verdict
 	// Rule writes a rule for the policy that allows this call and no other, for
 	// people to add. It may be nil.
 	Rule func(approver.ToolCall) (string, error)

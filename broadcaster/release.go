@@ -33,7 +33,7 @@ func (l *releases) release(ctx context.Context, r Request, call approver.ToolCal
 	began := time.Now()
 	bound, err := l.Fingerprint(context.WithoutCancel(ctx), call) // the call is the same if its courier left
 	fp := bound.Fingerprint
-	if err != nil || !fp.Equal(r.Fingerprint) {
+	if err != nil || !fp.Equal(r.Fingerprint) || !l.stillEdited(ctx, r, call) {
 		return l.requests.fail(ctx, r.ID, approver.CallChanged)
 	}
 	if err := l.grants.stillGood(ctx, r, call); isVoid(err) {
@@ -277,6 +277,9 @@ func (l *releases) verdict(r Request, runs bool) approver.Verdict {
 	if settled && res.Approve && runs {
 		v.Decision = approver.Allow
 		v.Reason = fmt.Sprintf("approved by %s via %s after %s", who, display.Platform(res.Identity.Channel), took)
+		if edit := res.Edit; edit != nil {
+			v.Args, v.Reason = edit.Args, v.Reason+", who changed the command: what runs is "+exactly(edit.Command)
+		}
 		v.Detail, v.Approval = v.Reason, yesOf(r)
 		return v
 	}

@@ -57,16 +57,22 @@ func (a *Answers) replyTo(ctx context.Context, rep approver.Reply) (out told) {
 	}
 	rep.Name = cmp.Or(who.Name, who.ID) // not what they call themselves
 	rep.Reason = a.withoutCodes(ctx, rep)
-	if rep.Want != approver.WantAnswer {
+	var r Request
+	switch rep.Want {
+	case approver.WantAnswer:
+		r, out = a.reply(ctx, rep, who, began)
+	case approver.WantEdit:
+		rep.Approve = true
+		r, out = a.edit(ctx, rep, who, began)
+	default:
 		return a.wanted(ctx, rep, who)
 	}
-	r, out := a.reply(ctx, rep, who, began)
 	if out.Kind == approver.OutcomeExpired && r.Resolution.Cause == approver.TimedOut && a.wasInTime(ctx, r, began) {
 		out = newOutcome(out.Kind,
 			"Too late: your answer could not be entered before the deadline, so approver released nothing.")
 	}
 	if out.Kind != approver.OutcomeApproved && out.Kind != approver.OutcomeDenied &&
-		out.Kind != approver.OutcomeRecorded && !unusedYes(r, rep, who) {
+		out.Kind != approver.OutcomeRecorded && out.Kind != approver.OutcomeShown && !unusedYes(r, rep, who) {
 		a.noteRefusal(ctx, rep, r, out)
 	}
 	return out

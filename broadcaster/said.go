@@ -55,6 +55,9 @@ func (a *Answers) withoutCodes(ctx context.Context, rep approver.Reply) string {
 
 // deniedResult is resultOf for a person's no.
 func deniedResult(r Request, res approver.Resolution) display.Message {
+	if res.Edit != nil {
+		return display.Msg("⛔ Denied by %s · told to run this instead", deciderOf(r, res))
+	}
 	if res.Reason == "" {
 		return display.Msg("⛔ Denied by %s", deciderOf(r, res))
 	}
@@ -65,6 +68,10 @@ func deniedResult(r Request, res approver.Resolution) display.Message {
 // are no words of approver's.
 func personsNo(res approver.Resolution, who string) string {
 	by := "denied by " + who + " via " + display.Platform(res.Identity.Channel)
+	if res.Edit != nil {
+		return by + ". A person asks you to run this instead, as a new call, which is judged anew: " +
+			exactly(res.Edit.Command)
+	}
 	if res.Reason == "" {
 		return by + ". Do not try it again or work around it: ask the user how to go on"
 	}
@@ -75,6 +82,9 @@ func personsNo(res approver.Resolution, who string) string {
 // denied is what a person is told whose no stands.
 func denied(res approver.Resolution, rep approver.Reply) told {
 	switch reason := reasonOf(rep); {
+	case res.Edit != nil && rep.Want == approver.WantEdit:
+		return newOutcome(approver.OutcomeDenied, "Denied: the agent has been told to run your command instead, as a new "+
+			"call, which is judged anew.")
 	case reason == "":
 		return newOutcome(approver.OutcomeDenied, "Denied: the agent has been told.")
 	case reason != res.Reason:

@@ -22,6 +22,10 @@ func (r Request) Answer(res approver.Resolution, now time.Time) (Request, error)
 	if err := admits(r.Verdict, res); err != nil {
 		return r, err
 	}
+	if res.Edit != nil && (uneditable(r).Format != "" || res.Calls != 0 || res.Grant != approver.Term{} ||
+		res.Approve && !r.takesEdit()) {
+		return r, errUneditable
+	}
 	r.State = approver.Denied
 	if res.Approve {
 		r.State = approver.Approved

@@ -10,8 +10,8 @@ import (
 	"approver.example/broadcaster/sealing"
 )
 
-// A storedRequest is the record of a Request. The call and the verdict are sealed: what the
-// agent wants to run, and what was said of it. The rest has to be readable for the clock,
+// A storedRequest is the record of a Request. The call, what a person changed it to, and the
+// verdict are sealed: what the agent wants to run, and what was said of it. The rest has to be readable for the clock,
 // and is signed by the store where others could write to it. Call and Verdict hide the
 // fields of the same name in Request, which are never written.
 type storedRequest struct {
@@ -25,6 +25,7 @@ type storedRequest struct {
 type sealedPart struct {
 	Call    approver.ToolCall `json:"tool_call"`
 	Verdict approver.Verdict  `json:"verdict"`
+	Edit    *approver.Edit    `json:"edit,omitempty"`
 }
 
 // sealContext is what the sealed part belongs to. It opens in no other request.
@@ -36,7 +37,7 @@ func (s storedRequest) sealContext() []byte {
 
 // EncodeRequest returns the record of r.
 func EncodeRequest(sealer *sealing.Sealer, r Request) ([]byte, error) {
-	plain, err := json.Marshal(sealedPart{r.Call, r.Verdict})
+	plain, err := json.Marshal(sealedPart{r.Call, r.Verdict, r.Resolution.Edit})
 	if err != nil {
 		return nil, err
 	}
@@ -69,6 +70,6 @@ func DecodeRequest(sealer *sealing.Sealer, record []byte) (Request, error) {
 		return Request{}, err
 	}
 	r := s.Request
-	r.Call, r.Verdict = p.Call, p.Verdict
+	r.Call, r.Verdict, r.Resolution.Edit = p.Call, p.Verdict, p.Edit
 	return r, nil
 }

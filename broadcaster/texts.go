@@ -56,6 +56,8 @@ func approvedResult(r Request, res approver.Resolution) display.Message {
 	switch {
 	case noEffect(r):
 		line = display.Msg("↩ Approved by %s", who)
+	case res.Edit != nil:
+		line = display.Msg("✏ Approved with changes by %s", who)
 	case mayLast(r):
 		line = display.Msg("✅ Approved for %s by %s", span(res.Grant), who)
 	case len(r.Also) > 0 || res.Choice > 0:
@@ -181,6 +183,8 @@ func released(r Request) display.Message {
 	switch {
 	case r.Resolution.Choice > 0:
 		return display.Msg("released to the agent%s", chosen(r))
+	case r.Resolution.Edit != nil:
+		return display.Msg("the changed command was released to the agent, this once")
 	case all == 1:
 		return display.Msg("released to the agent, this once")
 	case got < all:

@@ -35,7 +35,11 @@ func newGate(base *deps, rules *judges.Judges, tier2 *shield.Shield, people *bro
 		Stages: rules.Stages(base.store, base.trust.mark), Tiers: approver.TierScreen,
 		Evaluator: tier2.Evaluator(), Again: rules.Again(base.store, base.trust.mark), Fresh: rules.Fresh(),
 		FailOpen: cfg.FailMode == configs.FailOpen, OnFailOpen: tier2.Opening,
-		Ask: people.Ask, Observe: watching.observe, Paused: people.Controls.PausedFor, Rewrite: hooks.Rewrite,
+		Ask: func(ctx context.Context, call approver.ToolCall, why approver.Verdict) approver.Verdict {
+			call.Changes = hooks.Changes(call)
+			return people.Ask(ctx, call, why)
+		},
+		Observe: watching.observe, Paused: people.Controls.PausedFor, Rewrite: hooks.Rewrite,
 		Weak:  cfg.Reflex.Gatekeeper.Weak,
 		Sum:   rules.Reflex.Sum,
 		Times: rules.Reflex.Times, Turns: base.calls, Audit: base.told(log), Log: log.With("part", "gate"),
@@ -131,6 +135,7 @@ func newBroadcaster(
 			return binder.Of(ctx, call, rules.Version())
 		},
 		Language: cfg.TextsAt, LanguageOf: cfg.TextsFor,
+		Judge: judgeEdit(base, rules, log),
 		Limit: limit(asks, base.isolation.Notice(), rules.Reflex.ProjectOf),
 		Rule:  exactRule, CodeKey: codeKeys[0], OldCodeKeys: codeKeys[1:], CodeLength: cfg.CodeLength, TTL: cfg.TTL,
 		KeepFor: cfg.Store.KeepFor,
@@ -147,6 +152,19 @@ func newBroadcaster(
 	}
 	base.authority.admitted = b.Approvers.Set
 	return b, nil
+}
+
+// judgeEdit returns the function that judges a call that a person changed: by a freeze, and by the whole
+// judgement of what depends only on the call.
+func judgeEdit(
+	base *deps, rules *judges.Judges, log *slog.Logger,
+) func(context.Context, approver.ToolCall) approver.Verdict {
+	g := &gate.Gate{Stages: rules.Prompting(base.store, base.trust.mark), Tiers: approver.TierScreen, Turns: base.calls,
+		Log: log.With("part", "edit")}
+	return func(ctx context.Context, call approver.ToolCall) approver.Verdict {
+		v, _ := g.Judge(ctx, call)
+		return v
+	}
 }
 
 // remember returns a function that lets the rules learn from people's answers. A failure only

@@ -175,3 +175,9 @@ func (f *filePatch) read(line string) bool {
 	f.hunks[last].lines = append(f.hunks[last].lines, line)
 	return true
 }
+
+// Changed shows what is different in a text.
+func Changed(label, before, after string) Block {
+	lines := func(s string) []string { return strings.Split(Mask(s), "\n") }
+	return Block{Kind: Diff, Label: label, Text: diffText(diffOf(lines(before), lines(after)))}
+}

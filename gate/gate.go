@@ -175,6 +175,11 @@ func (g *Gate) ask(ctx context.Context, call approver.ToolCall, why approver.Ver
 		return v
 	}
 	v.Args = why.Args
+	if edit := v.Yes().Resolution.Edit; edit != nil {
+		if v.Args = edit.Args; why.Args != nil || v.Args == nil { // nobody can change what a rule changed
+			return why.Blocked("the changed command could not be told to the agent", "an edit of a call that a rule changed")
+		}
+	}
 	return v
 }
 

@@ -106,6 +106,31 @@ func TestGateFailsClosed(t *testing.T) {
 	}
 }
 
+// What people changed a call to is what runs, and it is never mixed with what a rule changed.
+func TestPeopleChangeACall(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit *approver.Edit
+		rule json.RawMessage
+		want string // of the arguments; empty: denied
+	}{
+		"changed":                {&approver.Edit{Args: json.RawMessage(`"b"`)}, nil, `"b"`},
+		"nothing to run":         {&approver.Edit{}, nil, ""},
+		"a rule changed it, too": {&approver.Edit{Args: json.RawMessage(`"b"`)}, json.RawMessage(`"a"`), ""},
+		"only a rule changed it": {nil, json.RawMessage(`"a"`), `"a"`},
+	} {
+		g := &Gate{Log: slog.New(slog.DiscardHandler)}
+		g.Ask = func(_ context.Context, _ approver.ToolCall, v approver.Verdict) approver.Verdict {
+			v.Decision, v.By = approver.Allow, approver.ByPeople
+			v.Approval = &approver.Yes{Resolution: approver.Resolution{Approve: true, Edit: c.edit}}
+			return v
+		}
+		v := g.ask(t.Context(), approver.ToolCall{ID: "c"}, approver.Verdict{Decision: approver.Ask, Args: c.rule})
+		if (v.Decision == approver.Allow) != (c.want != "") || c.want != "" && string(v.Args) != c.want {
+			t.Errorf("%s: %v with %s", name, v.Decision, v.Args)
+		}
+	}
+}
+
 // The strictest of two asks is shown: a catastrophic finding must not be
 // approved by a thumb because another stage found it merely high.
 func TestGateKeepsTheGreaterSeverity(t *testing.T) {

@@ -27,13 +27,14 @@ var further = []struct {
 	{fake.SessionButton, approver.Reply{Approve: true, Grant: approver.Term{Session: true}}},
 	{fake.TimeButton, approver.Reply{Want: approver.WantTime}},
 	{fake.DisownButton, approver.Reply{Want: approver.WantDisown}},
+	{fake.EditButton, approver.Reply{Want: approver.WantEdit}},
 }
 
 // open is a card whose request allows everything.
 func open(t *testing.T) approver.Card {
 	t.Helper()
 	card := high(t)
-	card.Lasting, card.Extends, card.Disowns = "git push --force in acme/shop", true, true
+	card.Lasting, card.Extends, card.Disowns, card.Edits = "git push --force in acme/shop", true, true, true
 	return card
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/internal/calls"
+	"approver.example/channels/internal/cards"
 	"approver.example/channels/internal/receiving"
 	"approver.example/display"
 )
@@ -21,12 +22,14 @@ const (
 	textElsewhere = "This is not a channel that approver uses. Answer where the card is."
 	textBusy      = "Too many of your answers are still being handled. Wait a moment and try again; this one does not " +
 		"count."
-	textUnread = "This button or command is not one that approver knows. It may come from an older version."
-	textNoSuch = "The dialog is empty. Type the code that the card shows."
-	textNoWhy  = "The dialog is empty, so nothing was changed. Type why the call is denied, or press Deny."
-	textTerm   = "That does not say for how long. Nothing was changed: choose once, 15m or session."
-	textHelp   = "approver shows its questions as cards. Press a button on a card, reply to it with no and your reason, " +
-		"or use /approve or /deny with the code on it. /pending, /status, /grants and /freeze show and stop what there is."
+	textUnread    = "This button or command is not one that approver knows. It may come from an older version."
+	textNoSuch    = "The dialog is empty. Type the code that the card shows."
+	textNoWhy     = "The dialog is empty, so nothing was changed. Type why the call is denied, or press Deny."
+	textNoCommand = "The dialog is empty, so nothing was changed. Type the command, or press Deny."
+	textTerm      = "That does not say for how long. Nothing was changed: choose once, 15m or session."
+	textHelp      = "approver shows its questions as cards. Press a button on a card, reply to it with no and your " +
+		"reason, or use /approve or /deny with the code on it. /pending, /status, /grants and /freeze show and stop what " +
+		"there is."
 	textWhich  = "That does not say which card you mean, so nothing was changed. Reply to the card itself."
 	textOver   = "That message takes no answer. Nothing was changed."
 	textUnseen = "Discord does not show approver what you wrote, so nothing was changed. Leave the @ of your reply on, " +
@@ -119,9 +122,11 @@ func (in *intake) pressed(ctx context.Context, i *discordgo.Interaction, who per
 	switch {
 	case a.problem.Format != "":
 		in.whisper(ctx, i, who, a.problem)
+	case a.opens == cards.Edit:
+		in.openEdit(ctx, i, a, who)
 	case a.opens != 0:
 		_ = in.respond(ctx, i, discordgo.InteractionResponseModal, dialog(in.To(who.id, i.ChannelID), a.request,
-			a.opens, a.reply.Shown, headlineOf(i.Message)))
+			a.opens, a.reply.Shown, headlineOf(i.Message), ""))
 	default:
 		r := who.says(a.reply, i.ChannelID)
 		if i.Message != nil {
@@ -131,6 +136,24 @@ func (in *intake) pressed(ctx context.Context, i *discordgo.Interaction, who per
 			r.Sent = sentAt(i.ID)
 		}
 		in.decide(ctx, i, r)
+	}
+}
+
+// openEdit opens the dialog for the command of a card, which the core knows.
+func (in *intake) openEdit(ctx context.Context, i *discordgo.Interaction, a ask, who person) {
+	r := who.says(approver.Reply{Want: approver.WantEdit, Method: approver.ByTap, Shown: a.reply.Shown}, i.ChannelID)
+	if i.Message != nil {
+		r.Request, r.Message = a.request.String(), i.Message.ID
+	}
+	soon, cancel := context.WithTimeout(ctx, in.soon)
+	defer cancel()
+	out := in.reply(soon, r)
+	switch {
+	case out.Kind == approver.OutcomeShown && out.Details != "":
+		_ = in.respond(ctx, i, discordgo.InteractionResponseModal, dialog(in.To(who.id, i.ChannelID), a.request,
+			a.opens, a.reply.Shown, headlineOf(i.Message), out.Details))
+	default:
+		_ = in.respond(ctx, i, whisper, private(out.Text))
 	}
 }
 

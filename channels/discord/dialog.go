@@ -6,6 +6,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 	"github.com/google/uuid"
 
+	"approver.example"
 	"approver.example/channels/internal/cards"
 	"approver.example/display"
 )
@@ -14,6 +15,7 @@ import (
 const (
 	codeInput = "code"
 	whyInput  = "why"
+	editInput = "edit"
 )
 
 const (
@@ -23,15 +25,24 @@ const (
 	maxWhy = 500
 )
 
-// dialog is the modal in which a person types the code of a request, or the reason of a no. Its title
+// dialog is the modal in which a person types the code of a request, or the reason of a no, or changes the
+// command of its card. Its title
 // is the headline of the card whose button opened it; one that is longer than a title stands whole
 // above the field. upto is the Upto of that card.
-func dialog(t display.Texts, id uuid.UUID, opens cards.Action, upto int, headline string) any {
+func dialog(
+	t display.Texts, id uuid.UUID, opens cards.Action, upto int, headline, command string,
+) any {
 	field := discordgo.TextInput{
 		CustomID: codeInput, Label: t.Text("Type the code of this card"), Style: discordgo.TextInputShort,
 		Placeholder: "CONFIRM-…", Required: true, MinLength: 1, MaxLength: 200,
 	}
-	if opens == cards.DenyWhy {
+	switch opens { //nolint:exhaustive // any other opens that for the code
+	case cards.Edit:
+		field = discordgo.TextInput{
+			CustomID: editInput, Label: t.Text("Change the command, which is judged again"), Style: discordgo.TextInputParagraph,
+			Value: command, Required: true, MinLength: 1, MaxLength: approver.MaxCommand,
+		}
+	case cards.DenyWhy:
 		field = discordgo.TextInput{
 			CustomID: whyInput, Label: t.Text("Deny: why? The agent is told this."), Style: discordgo.TextInputParagraph,
 			Placeholder: t.Text("Use a branch instead."), Required: true, MinLength: 1, MaxLength: maxWhy,

@@ -13,7 +13,7 @@ import (
 // The page of this channel says what its cards do.
 func TestPage(t *testing.T) {
 	card := high()
-	card.Lasting, card.Extends, card.Disowns = "git push of acme/shop", true, true
+	card.Lasting, card.Extends, card.Disowns, card.Edits = "git push of acme/shop", true, true, true
 	tap, err := render(card, cards.Fresh)
 	if err != nil {
 		t.Fatal(err)

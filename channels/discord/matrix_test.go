@@ -127,6 +127,8 @@ var ways = []way{
 	{"Deny, say why…", func(t try) { t.press("r", nil) }},
 	{"dialog: the code", func(t try) { t.dialog("c", "code", t.code()) }},
 	{"dialog: a reason", func(t try) { t.dialog("r", "why", "use a branch") }},
+	{"Edit…", func(t try) { t.press("e", nil) }},
+	{"dialog: the command", func(t try) { t.dialog("e", "edit", "ls") }},
 	{"forged: no action of ours", func(t try) { t.press("z", nil) }},
 	{"forged: another bot's card", func(t try) {
 		t.press("o", func(e event) { e["message"].(event)["author"].(event)["id"] = t.s.Guild() })

@@ -44,6 +44,8 @@ func read(i *discordgo.Interaction) ask {
 			return typed(a, input(d.Components, codeInput))
 		case ok && action == cards.DenyWhy:
 			return because(a, input(d.Components, whyInput))
+		case ok && action == cards.Edit:
+			return edited(a, input(d.Components, editInput))
 		}
 	case discordgo.ApplicationCommandInteractionData:
 		return commanded(d)
@@ -122,6 +124,15 @@ func because(a ask, text string) ask {
 	a.reply.Method, a.reply.Reason = approver.ByTap, strings.TrimSpace(text)
 	if a.reply.Reason == "" {
 		a.problem = display.Msg(textNoWhy)
+	}
+	return a
+}
+
+// edited reads what a person changed the command of a card to.
+func edited(a ask, text string) ask {
+	a.reply.Want, a.reply.Method, a.reply.Command = approver.WantEdit, approver.ByTap, text
+	if strings.TrimSpace(text) == "" {
+		a.problem = display.Msg(textNoCommand)
 	}
 	return a
 }

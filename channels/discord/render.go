@@ -203,7 +203,7 @@ func buttons(id uuid.UUID, card approver.Card, rows [][]cards.Button) []discordg
 // parseButton reads the data of one of our buttons, or of a dialog of ours.
 func parseButton(data string) (request uuid.UUID, action cards.Action, upto int, ok bool) {
 	return cards.ParseButton(data, cards.Approve, cards.ApproveFor, cards.ApproveSession, cards.Deny, cards.DenyWhy,
-		cards.EnterCode, cards.Details, cards.MoreTime, cards.Disown)
+		cards.EnterCode, cards.Details, cards.MoreTime, cards.Disown, cards.Edit)
 }
 
 // fenced reports whether a code block cannot show a command unchanged.

@@ -22,6 +22,8 @@ const (
 	codeInput = "code"
 	whyModal  = "ap:why"
 	whyInput  = "why"
+	editModal = "ap:edit"
+	editInput = "edit"
 )
 
 // maxModal bounds the text of a dialog, in bytes: it may have 100 blocks.
@@ -34,11 +36,19 @@ func (s *session) ask(ctx context.Context, cb *slack.InteractionCallback, at pla
 		return
 	}
 	t, title := s.To(cb.User.ID, at.Channel), titleOf(cb.Message.Blocks.BlockSet)
-	if action == cards.DenyWhy {
+	switch action {
+	case cards.DenyWhy:
 		s.open(ctx, cb, at, whyDialog(t, title, string(data)))
-		return
+	case cards.Edit:
+		out := s.reply(ctx, at.reply(cb.User, approver.Reply{Want: approver.WantEdit, Method: approver.ByTap}))
+		if out.Kind != approver.OutcomeShown || out.Details == "" {
+			s.show(ctx, at, cb.User.ID, out, "")
+			return
+		}
+		s.open(ctx, cb, at, editDialog(t, title, string(data), out.Details))
+	default:
+		s.open(ctx, cb, at, codeDialog(t, title, string(data)))
 	}
-	s.open(ctx, cb, at, codeDialog(t, title, string(data)))
 }
 
 // open shows a dialog. Slack allows three seconds from the press.
@@ -59,7 +69,7 @@ func (s *session) open(ctx context.Context, cb *slack.InteractionCallback, at pl
 // dialog handles what was typed into a dialog. The acknowledgement carries the outcome, so it
 // waits for it, but not for longer than Slack waits.
 func (s *session) dialog(ctx context.Context, a *ack, cb *slack.InteractionCallback, refused error) {
-	input := map[string]string{codeModal: codeInput, whyModal: whyInput}[cb.View.CallbackID]
+	input := map[string]string{codeModal: codeInput, whyModal: whyInput, editModal: editInput}[cb.View.CallbackID]
 	if input == "" {
 		return
 	}
@@ -102,8 +112,8 @@ func (s *session) dialog(ctx context.Context, a *ack, cb *slack.InteractionCallb
 	s.show(ctx, at, cb.User.ID, out, "")
 }
 
-// typed reads what stands in a dialog: a yes with a code, or a no with its reason. problem is for the
-// person, if it is neither.
+// typed reads what stands in a dialog: a yes with a code, a no with its reason, or a changed command.
+// problem is for the person, if it is none of these.
 func (s *session) typed(state *slack.ViewState, input string) (r approver.Reply, problem display.Message) {
 	text := ""
 	if state != nil {
@@ -114,6 +124,12 @@ func (s *session) typed(state *slack.ViewState, input string) (r approver.Reply,
 			problem = display.Msg("Nothing was typed, so nothing was changed. Type why, or close this and press Deny.")
 		}
 		return approver.Reply{Method: approver.ByTap, Reason: text}, problem
+	}
+	if input == editInput {
+		if text == "" {
+			problem = display.Msg("Nothing was typed, so nothing was changed. Type the command, or close this and press Deny.")
+		}
+		return approver.Reply{Want: approver.WantEdit, Method: approver.ByTap, Command: text}, problem
 	}
 	code, err := typedCode(text)
 	if err != nil {
@@ -156,6 +172,15 @@ func whyDialog(t display.Texts, title, place string) slack.ModalViewRequest {
 	input.MaxLength, input.Multiline = approver.MaxReason, true
 	return inputDialog(t, t.Text("Deny, say why"), t.Text("Deny"), whyModal, title, place, slack.NewInputBlock(whyInput,
 		plainText(t.Text("Why?")), plainText(t.Text("The agent is told this.")), input))
+}
+
+// editDialog is the modal in which a person changes the command of a card.
+func editDialog(t display.Texts, title, place, command string) slack.ModalViewRequest {
+	input := slack.NewPlainTextInputBlockElement(nil, editInput)
+	input.InitialValue, input.MaxLength, input.Multiline = command, approver.MaxCommand, true
+	return inputDialog(t, t.Text("Change the command"), t.Text("Approve once"), editModal, title, place,
+		slack.NewInputBlock(editInput, plainText(t.Text("The command")), plainText(t.Text("It is judged again, and runs "+
+			"once in the place of the one on the card. An agent that cannot do that is told to run this instead.")), input))
 }
 
 // inputDialog is a modal with one input, below the headline of the card that it is about.

@@ -35,7 +35,9 @@ func TestPage(t *testing.T) {
 		}
 		return out
 	}
-	all := func(c *approver.Card) { c.Lasting, c.Extends, c.Disowns = "the very same call", true, true }
+	all := func(c *approver.Card) {
+		c.Lasting, c.Extends, c.Disowns, c.Edits = "the very same call", true, true, true
+	}
 	channeltest.Buttons(t, Name, labels(all), labels(func(c *approver.Card) {
 		all(c)
 		c.Severity = approver.Catastrophic

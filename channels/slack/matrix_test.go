@@ -139,6 +139,8 @@ func waysIn() []wayIn {
 			}
 			c.b.fake.Deliver("events_api", p)
 		}},
+		button("Edit…", "edit"),
+		{name: "dialog: the command", send: func(c cell) { c.submit("ap:edit", "edit", "ls") }},
 	}
 	ways[15].anywhere, ways[21].never = true, true
 	return append(ways, waysOfNobody()...)

@@ -33,6 +33,7 @@ const (
 var actionIDs = map[cards.Action]string{
 	cards.Approve: actApprove, cards.ApproveFor: "quarter", cards.ApproveSession: "session", cards.EnterCode: actCode,
 	cards.Deny: actDeny, cards.DenyWhy: "why", cards.Disown: "disown", cards.Details: actDetails, cards.MoreTime: "time",
+	cards.Edit: "edit",
 }
 
 // idOf is the action id of a button; empty for one that no card here has.

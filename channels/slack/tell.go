@@ -91,8 +91,8 @@ func whole(r approver.Reply) string {
 		return "approver status"
 	case approver.WantGrants:
 		return "approver grants"
-	case approver.WantAnswer, approver.WantTime, approver.WantDisown, approver.WantHelp, approver.WantPending,
-		approver.WantFreeze:
+	case approver.WantAnswer, approver.WantTime, approver.WantDisown, approver.WantEdit, approver.WantHelp,
+		approver.WantPending, approver.WantFreeze:
 	}
 	return "approver pending"
 }

@@ -62,6 +62,8 @@ func (l *listener) tap(ctx context.Context, who sender, q *models.CallbackQuery)
 	switch {
 	case act == cards.DenyWhy:
 		l.tellTap(ctx, who, card, l.askWhy(ctx, who, card, r.Request))
+	case act == cards.Edit:
+		l.tellTap(ctx, who, card, l.askCommand(ctx, who, card, r))
 	case !instant:
 		l.tellTap(ctx, who, card, l.refused(who, display.Msg(sayOldButton)))
 	case r.Want == approver.WantDetails:
@@ -115,6 +117,10 @@ func (l *listener) details(ctx context.Context, who sender, card int, r approver
 
 // text handles a message of a person on the list.
 func (l *listener) text(ctx context.Context, who sender, m *models.Message) {
+	if w, known := l.asked.find(who.place, m); known && w.edits && l.guard.isPrompt(m) {
+		l.edited(ctx, who, m, w)
+		return
+	}
 	if l.forAnotherBot(m.Text) && who.chat != who.id {
 		return
 	}

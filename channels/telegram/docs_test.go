@@ -10,7 +10,7 @@ import (
 func TestPageNamesTheButtons(t *testing.T) {
 	labels := func(oneTap bool) (out []string) {
 		card := lastingCard(t)
-		card.OneTap = oneTap
+		card.OneTap, card.Edits = oneTap, true
 		for _, b := range slices.Concat(mustRender(t, card).buttons.InlineKeyboard...) {
 			out = append(out, b.Text)
 		}

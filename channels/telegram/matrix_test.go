@@ -57,6 +57,15 @@ func waysIn() []wayIn {
 	tap := func(action cards.Action) func(*bench, cell) map[string]any {
 		return func(b *bench, c cell) map[string]any { return c.taps(b, c.card(action), action) }
 	}
+	question := func(edits bool) func(*bench, cell) map[string]any {
+		return func(b *bench, c cell) map[string]any {
+			b.c.asked.add(place{c.chat["id"].(int64), c.thread}, c.message,
+				why{person: ann, request: c.request.String(), card: c.message, edits: edits})
+			question := c.message0(map[string]any{"text": "Ann, why not?", "from": botUser, "entities": []any{map[string]any{
+				"type": "text_mention", "offset": 0, "length": 3, "user": map[string]any{"id": ann, "first_name": "Ann"}}}})
+			return c.says("not today", map[string]any{"reply_to_message": question})
+		}
+	}
 	return append([]wayIn{
 		{"tap Approve once", tap(cards.Approve)},
 		{"tap 15 min", tap(cards.ApproveFor)},
@@ -67,12 +76,9 @@ func waysIn() []wayIn {
 		{"tap +10 min", tap(cards.MoreTime)},
 		{"tap Not mine", tap(cards.Disown)},
 		{"tap Deny, say why…", tap(cards.DenyWhy)},
-		{"the reply to that question", func(b *bench, c cell) map[string]any {
-			b.c.asked.add(place{c.chat["id"].(int64), c.thread}, c.message, why{ann, c.request.String(), c.message})
-			question := c.message0(map[string]any{"text": "Ann, why not?", "from": botUser, "entities": []any{map[string]any{
-				"type": "text_mention", "offset": 0, "length": 3, "user": map[string]any{"id": ann, "first_name": "Ann"}}}})
-			return c.says("not today", map[string]any{"reply_to_message": question})
-		}},
+		{"the reply to that question", question(false)},
+		{"tap Edit…", tap(cards.Edit)},
+		{"the command as a reply to that", question(true)},
 		{"tap with made-up data", func(b *bench, c cell) map[string]any {
 			other := c
 			other.request = uuid.Nil

@@ -286,5 +286,5 @@ func keyboard(card approver.Card, rows [][]cards.Button) (*models.InlineKeyboard
 // parseButton reads the data of one of our buttons.
 func parseButton(data string) (request uuid.UUID, action cards.Action, upto int, ok bool) {
 	return cards.ParseButton(data, cards.Approve, cards.ApproveFor, cards.ApproveSession, cards.Deny, cards.DenyWhy,
-		cards.Details, cards.MoreTime, cards.Disown)
+		cards.Details, cards.MoreTime, cards.Disown, cards.Edit)
 }

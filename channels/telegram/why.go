@@ -40,11 +40,12 @@ const (
 	promptAddress = "tg://user?id="
 )
 
-// A why is a question for a reason that was asked.
+// A why is a question for a reason, or for a changed command, that was asked.
 type why struct {
 	person  int64
 	request string
 	card    int
+	edits   bool // it asks for a changed command
 }
 
 type promptKey struct {
@@ -100,19 +101,27 @@ func (g guard) isPrompt(m *models.Message) bool {
 
 // askWhy asks the person who tapped for the reason. It returns what they are told of the tap.
 func (l *listener) askWhy(ctx context.Context, who sender, card int, request string) approver.Outcome {
-	ctx, cancel := context.WithTimeout(ctx, l.pace.patience)
-	defer cancel()
 	t := l.texts(who)
 	var text page
 	text.add(plain, ", "+t.Text(sayWhy))
+	if !l.askBack(ctx, who, text, t.Text(sayWhyShort), why{person: who.id, request: request, card: card}) {
+		return l.refused(who, display.Msg(sayCannotAsk))
+	}
+	return approver.Outcome{Kind: approver.OutcomeShown}
+}
+
+// askBack asks the person who tapped in a message that opens their reply. It reports whether it could.
+func (l *listener) askBack(ctx context.Context, who sender, text page, hint string, w why) bool {
+	ctx, cancel := context.WithTimeout(ctx, l.pace.patience)
+	defer cancel()
 	id := 0
 	err := l.call(ctx, who.chat, "sendMessage", func(ctx context.Context) error {
 		sent, err := l.api.SendMessage(ctx, &bot.SendMessageParams{
 			ChatID: who.chat, MessageThreadID: who.thread, ParseMode: models.ParseModeHTML,
 			Text: fmt.Sprintf(`<a href="%s%d">%s</a>`, promptAddress, who.id, escapeHTML.Replace(who.name)) + text.html(),
 			ReplyMarkup: models.ForceReply{ForceReply: true, Selective: true,
-				InputFieldPlaceholder: shorten(t.Text(sayWhyShort), maxWhyUnits)},
-			ReplyParameters: replyTo(card),
+				InputFieldPlaceholder: shorten(hint, maxWhyUnits)},
+			ReplyParameters: replyTo(w.card),
 		})
 		if err == nil {
 			id = sent.ID
@@ -120,11 +129,11 @@ func (l *listener) askWhy(ctx context.Context, who sender, card int, request str
 		return err
 	})
 	if err != nil || id <= 0 {
-		l.log.Warn("nobody could be asked for a reason", "chat", who.chat, "message", card, "error", err)
-		return l.refused(who, display.Msg(sayCannotAsk))
+		l.log.Warn("nobody could be asked back", "chat", who.chat, "message", w.card, "error", err)
+		return false
 	}
-	l.asked.add(who.place, id, why{person: who.id, request: request, card: card})
-	return approver.Outcome{Kind: approver.OutcomeShown}
+	l.asked.add(who.place, id, w)
+	return true
 }
 
 // because takes the reply to a question for a reason: it denies the request of that question.

@@ -140,7 +140,9 @@ func (d *Decider) decide(
 		now.asked = call.ID
 		y := promptYes{time.Now(), v.Yes(), rules, call.ID}
 		d.Told.yes(now.about, y)
-		d.Told.twinYes(ev, call, y)
+		if now.content == ev.Content { // else the yes was to a changed call, which is not that of the other hook
+			d.Told.twinYes(ev, call, y)
+		}
 	}
 	now.lasting = now.outcome != unanswered && !v.Alone()
 	if yes && ev.UseID == "" {
@@ -201,6 +203,20 @@ func sooner(a, b time.Time) time.Time {
 	return a
 }
 
+// Changes reports whether the agent of a call runs it with other arguments if it is told so.
+func Changes(call approver.ToolCall) bool {
+	adapter, ok := agents.For(call.Agent)
+	if !ok || len(call.Args) == 0 {
+		return false
+	}
+	ev, err := adapter.Rewrite(call.Raw, call.Args)
+	if err != nil {
+		return false
+	}
+	told := adapter.Encode(ev, approver.Verdict{Decision: approver.Modify, Args: call.Args})
+	return told.Exit() == 0 && !told.Blocks
+}
+
 // Rewrite applies a Modify's arguments to a call, so that it can be judged again.
 func Rewrite(call approver.ToolCall, args json.RawMessage) (approver.ToolCall, error) {
 	ev, err := rewritten(call, args)
@@ -209,7 +225,7 @@ func Rewrite(call approver.ToolCall, args json.RawMessage) (approver.ToolCall, e
 	}
 	changed := ev.Call
 	changed.ID, changed.Env, changed.Peer, changed.At = call.ID, call.Env, call.Peer, call.At
-	changed.ParkAt, changed.Acks = call.ParkAt, call.Acks
+	changed.ParkAt, changed.Acks, changed.Changes = call.ParkAt, call.Acks, call.Changes
 	return changed, nil
 }
 

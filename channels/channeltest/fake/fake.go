@@ -55,6 +55,7 @@ const (
 	WhyButton     // asks for the reason of a no
 	TimeButton    // asks for more time
 	DisownButton  // says that nobody asked for this
+	EditButton    // asks for the changed command
 
 	firstChoice Button = 100
 )

@@ -82,6 +82,7 @@ type Dialog struct {
 	// Label and Placeholder are those of the field; Long says that it takes several lines.
 	Label, Placeholder string
 	Long               bool
+	Value              string // what stands in the field before the person types
 	// Least and Most are how many characters it takes.
 	Least, Most int
 
@@ -108,6 +109,7 @@ func (s *Server) Open(user, conversation, message string, button fake.Button) (*
 		}
 		in := c.Components[0]
 		d.Label, d.Placeholder, d.Long, d.field = in.Label, in.Placeholder, in.Style == 2, in.CustomID
+		d.Value = in.Value
 		d.Least, d.Most = in.MinLength, cmp.Or(in.MaxLength, 4000)
 		if in.Required == nil || *in.Required {
 			d.Least = max(d.Least, 1)

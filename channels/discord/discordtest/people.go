@@ -28,6 +28,7 @@ var labels = []struct {
 	{"not mine", fake.DisownButton},
 	{"+10 min", fake.TimeButton},
 	{"enter code", fake.CodeButton},
+	{"edit", fake.EditButton},
 	{"details", fake.DetailsButton},
 }
 

@@ -54,6 +54,7 @@ const (
 	DenyWhy        Action = 'r' // opens the dialog for the reason, and is the dialog's own
 	MoreTime       Action = 't'
 	Disown         Action = 'x'
+	Edit           Action = 'e' // opens the dialog for the changed command, and is the dialog's own
 )
 
 // Choose is the action of the button of a choice, 1 to approver.MaxChoices.

@@ -308,13 +308,19 @@ func (l *layout) rows(tap bool) (rows [][]Button) {
 			add(Button{Action: ApproveFor, Label: "🕒 " + t.Text("15 min")},
 				Button{Action: ApproveSession, Label: "🔁 " + t.Text("Session")})
 		}
-		for i, c := range card.Choices {
-			add(Button{Action: Choose(i + 1), Label: ChoiceLabel(i+1, c)})
-		}
 	case l.Dialog && code != "":
 		add(deny, Button{Action: EnterCode, Label: t.Text("Enter code…"), Style: Main})
 	default:
 		add(deny)
+	}
+	if card.Edits && !l.partial() && l.altered() == "" {
+		last := len(rows) - 1
+		rows[last] = append(rows[last], Button{Action: Edit, Label: "✏️ " + t.Text("Edit…")})
+	}
+	for i, c := range card.Choices {
+		if tap {
+			add(Button{Action: Choose(i + 1), Label: ChoiceLabel(i+1, c)})
+		}
 	}
 	row := []Button{{Action: DenyWhy, Label: "✋ " + t.Text("Deny, say why…")}}
 	if card.Disowns {

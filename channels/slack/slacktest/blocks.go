@@ -210,6 +210,9 @@ func (c *checker) input(at string, b map[string]any) {
 		c.bad(at+"/element", "unsupported type: %v", o["type"])
 		return
 	}
+	if initial, ok := o["initial_value"].(string); ok {
+		c.length(at+"/element/initial_value", initial, 0, 3000)
+	}
 	if o["placeholder"] != nil {
 		c.text(at+"/element/placeholder", o["placeholder"], 150, "plain_text")
 	}
@@ -324,6 +327,7 @@ var buttonIDs = map[string]fake.Button{
 	"details": fake.DetailsButton,
 	"quarter": fake.QuarterButton, "session": fake.SessionButton, "why": fake.WhyButton, "time": fake.TimeButton,
 	"disown":  fake.DisownButton,
+	"edit":    fake.EditButton,
 	"choice1": fake.ChoiceButton(1), "choice2": fake.ChoiceButton(2),
 	"choice3": fake.ChoiceButton(3), "choice4": fake.ChoiceButton(4),
 }

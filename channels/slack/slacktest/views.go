@@ -35,6 +35,26 @@ func (s *Server) EnterReason(user, conversation, message, text string) error {
 	return s.fill(user, conversation, message, fake.WhyButton, text)
 }
 
+// EnterCommand opens the card's dialog for the changed command and submits text.
+func (s *Server) EnterCommand(user, conversation, message, text string) error {
+	return s.fill(user, conversation, message, fake.EditButton, text)
+}
+
+// Prefilled is what stands in the input of the open dialog before the person types.
+func (s *Server) Prefilled(user string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var blocks []struct {
+		Element struct {
+			Initial string `json:"initial_value"`
+		} `json:"element"`
+	}
+	if v := s.views[user]; v != nil && json.Unmarshal(v.body["blocks"], &blocks) == nil && len(blocks) > 0 {
+		return blocks[len(blocks)-1].Element.Initial
+	}
+	return ""
+}
+
 // fill presses a button that opens a dialog, and submits text in that.
 func (s *Server) fill(user, conversation, message string, button fake.Button, text string) error {
 	s.mu.Lock()

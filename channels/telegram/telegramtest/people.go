@@ -184,6 +184,7 @@ func (s *Server) Cards(conversation string) []fake.Shown {
 var letters = map[fake.Button]string{
 	fake.ApproveButton: "o", fake.DenyButton: "d", fake.CodeButton: "c", fake.DetailsButton: "i",
 	fake.QuarterButton: "m", fake.SessionButton: "s", fake.WhyButton: "r", fake.TimeButton: "t", fake.DisownButton: "x",
+	fake.EditButton: "e",
 }
 
 func buttonOf(data string) fake.Button {
