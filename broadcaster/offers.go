@@ -47,8 +47,8 @@ func lastingText(call approver.ToolCall, t display.Texts) string {
 	if call.Command != "" {
 		what = display.Msg("this very command")
 	}
-	return t.Text("only %s %s, of %s, while the files it runs stay the same; a session at most %d hours", what, where,
-		who, int(approver.SessionTerm/time.Hour))
+	return t.Text("only %s of %s %s, while the files it runs stay the same; a session ends after %d hours at most", what,
+		who, where, int(approver.SessionTerm/time.Hour))
 }
 
 // homeDir is the folder of a call, with ~ for the home of its user.

@@ -84,7 +84,7 @@ func written(card approver.Card, laid cards.Page, bare bool) (view, error) {
 		case cards.Result:
 			v.Content += "\n" + escape(e.Text)
 		case cards.Clock:
-			v.Content += fmt.Sprintf("\n⏳ <t:%d:R>", e.Until.Unix())
+			v.Content += fmt.Sprintf("\n⏳ <t:%d:R> · %s", e.Until.Unix(), escape(e.Text))
 		default:
 			b.WriteString(markdown(e))
 		}

@@ -183,6 +183,7 @@ func expiry(e cards.Element) slack.Block {
 	if left := cards.Left(e); left != "" {
 		text += " " + left
 	}
+	text += " · " + e.Text
 	return slack.NewContextBlock("", slack.NewTextBlockObject(slack.MarkdownType, text, false, true))
 }
 

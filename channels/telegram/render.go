@@ -238,6 +238,7 @@ func (p *page) element(e cards.Element) {
 	case cards.Clock:
 		p.add(plain, "⏳ ")
 		*p = append(*p, span{style: clock, text: cards.Stamp(e), at: e.Until})
+		p.add(plain, " · "+e.Text)
 	case cards.Answer:
 		for _, w := range e.Words {
 			p.add(map[bool]style{true: code, false: plain}[w.Typed], w.Text)
@@ -248,7 +249,7 @@ func (p *page) element(e cards.Element) {
 
 // found matches what Telegram might take for a mention, link, hashtag, command, number of a phone or card. It
 // matches too much rather than too little: a text with none of it reads better as ordinary words.
-var found = regexp.MustCompile(`[@#/$:\\|+]|[^\s.]\.[^\s.]|[0-9]{4}|[^\x20-\x{2044}]`)
+var found = regexp.MustCompile(`[@#/$\\|+]|:\S|[^\s.]\.[^\s.]|[0-9]{4}|[^\x20-\x{2044}]`)
 
 // styleOf is the style of a text that is not our own.
 func styleOf(text string) style {

@@ -52,8 +52,8 @@ Why A forced push rewrites history.
 ⚠️ May change after your answer: ./x.
 Agent says (not checked): tidy up
 👤 claude of dev @ devbox · ~/shop (main) · NOT ISOLATED
-⏳ 14:32:10 UTC
-Code: ` + card.Code.Reveal() + "\n"
+⏳ 14:32:10 UTC · no answer is a no
+Code, to type instead: ` + card.Code.Reveal() + "\n"
 	if got := textOf(m); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -143,7 +143,7 @@ func TestRenderExpiry(t *testing.T) {
 	} {
 		card := highCard(t)
 		card.Created, card.Due = created, created.Add(c.left)
-		if s := mustRender(t, card).page.html(); !strings.Contains(s, "⏳ "+c.want+"\n") {
+		if s := mustRender(t, card).page.html(); !strings.Contains(s, "⏳ "+c.want+" · no answer is a no\n") {
 			t.Errorf("want %q in\n%s", c.want, s)
 		}
 	}

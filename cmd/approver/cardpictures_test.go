@@ -85,7 +85,7 @@ channels:
 	m.file("shop/.git/config", "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = git@github.com:acme/shop.git\n")
 	host, err := os.Hostname()
 	m.must(err)
-	here := strings.NewReplacer(repo, "~/shop", m.dir, "~", host, "laptop", "of root", "of ada")
+	here := strings.NewReplacer(repo, "~/shop", m.dir, "~", host, "laptop", "of root", "of ada", "as root", "as ada")
 	drawn := func(name string, asked func()) {
 		t.Helper()
 		before := [3]int{len(tg.Messages(10042)), len(dc.Cards(channel)), len(sl.Messages("C0APPROVAL"))}
@@ -99,7 +99,7 @@ channels:
 			"discord":  dc.Screen(dc.Cards(channel)[before[1]].Message),
 			"slack":    sl.Messages("C0APPROVAL")[before[2]].Screen(),
 		} {
-			cardPicture(t, name+"-"+platform, here.Replace(string(screen.SVG())))
+			cardPicture(t, name+"-"+platform, string(screen.Replaced(here).SVG()))
 		}
 	}
 	for name, payload := range typical(repo) {

@@ -103,6 +103,19 @@ func Lines(spans []Span) (lines []Line) {
 	return lines
 }
 
+// Replaced is the screen with other words in the place of some, such as a path of the machine that drew it.
+func (s Screen) Replaced(words *strings.Replacer) Screen {
+	lines := make([]Line, len(s.Lines))
+	for i, l := range s.Lines {
+		lines[i].Block = l.Block
+		for _, span := range l.Spans {
+			lines[i].Spans = append(lines[i].Spans, Span{words.Replace(span.Text), span.Style})
+		}
+	}
+	s.Lines = lines
+	return s
+}
+
 // SVG draws a screen, light or dark as whoever looks at it prefers.
 func (s Screen) SVG() []byte {
 	var lines []Line
@@ -164,7 +177,11 @@ func (p *painter) line(l Line, x, y int) {
 		fmt.Fprintf(p, "<rect class=\"blk\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", x-4, y-1,
 			width-2*margin-2*inset+8, leading)
 	}
-	fmt.Fprintf(p, `<text x="%d" y="%d">`, x, y+15)
+	wide := 0.0
+	for _, s := range l.Spans {
+		wide += widthOf(s.Text, s.Style)
+	}
+	fmt.Fprintf(p, `<text x="%d" y="%d"%s>`, x, y+15, held(wide, width-2*margin-2*inset))
 	for _, s := range l.Spans {
 		fmt.Fprintf(p, `<tspan class="%s">`, classes[s.Style])
 		_ = xml.EscapeText(p, []byte(s.Text))
@@ -186,10 +203,26 @@ func (p *painter) row(buttons []Button, y int) {
 		}
 		fmt.Fprintf(p, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"8\"/>\n", class, x, y,
 			each, row-6)
-		fmt.Fprintf(p, `<text x="%d" y="%d" class="lbl%s" text-anchor="middle">`, x+each/2, y+23, on)
+		fmt.Fprintf(p, `<text x="%d" y="%d" class="lbl%s" text-anchor="middle"%s>`, x+each/2, y+23, on,
+			held(widthOf(b.Label, Plain), float64(each-8)))
 		_ = xml.EscapeText(p, []byte(b.Label))
 		p.WriteString("</text>\n")
 	}
+}
+
+// held keeps a text that nearly fills its room inside it, whatever font draws it.
+func held(wide, room float64) string {
+	if wide < 0.85*room {
+		return ""
+	}
+	return fmt.Sprintf(` textLength="%.0f" lengthAdjust="spacingAndGlyphs"`, min(wide, room))
+}
+
+func widthOf(text string, s Style) (wide float64) {
+	for _, r := range text {
+		wide += advance(r, s)
+	}
+	return wide
 }
 
 // wrap breaks a line where it is wider than a message.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"approver.example"
@@ -168,7 +169,10 @@ func (l *layout) elementsAround(body []Element, partial bool) (all []Element) {
 	if settled {
 		all = append(all, Element{Kind: Result, Text: cmp.Or(card.Result, Mark(card.State)+" "+card.State.String())})
 	}
-	all = append(all, body...)
+	below := l.bodyBelow(body)
+	if !below {
+		all = append(all, body...)
+	}
 	if !settled {
 		field("👉", card.Part)
 	}
@@ -191,7 +195,23 @@ func (l *layout) elementsAround(body []Element, partial bool) (all []Element) {
 	if settled {
 		return all
 	}
+	if below {
+		all = append(all, body...)
+	}
 	return append(all, l.answering(card.MayTap() && !partial)...)
+}
+
+// longBody is how many lines of a body leave the reasons in sight on a phone.
+const longBody = 10
+
+// bodyBelow reports whether the body goes below the reasons, between them and how to answer: a phone shows
+// the beginning of a long message or its end. A screen shows all of it.
+func (l *layout) bodyBelow(body []Element) bool {
+	lines := len(body)
+	for _, e := range body {
+		lines += strings.Count(e.Text, "\n")
+	}
+	return l.Room > 0 && lines > longBody && !l.card.State.Settled()
 }
 
 func pick[T any](cond bool, yes, no T) T {
@@ -210,11 +230,12 @@ func (l *layout) answering(tap bool) (all []Element) {
 			all = append(all, Element{Kind: Field, Label: t.Text("Yes, and"), Text: display.Flat(approver.ChoiceLine(i+1, c))})
 		}
 		if card.Lasting != "" {
-			all = append(all, Element{Kind: Field, Label: t.Text("15 min, session:"), Text: card.Lasting})
+			all = append(all, Element{Kind: Field, Label: t.Text("15 min or session:"), Text: card.Lasting})
 		}
 	}
 	if !card.Due.IsZero() {
-		all = append(all, Element{Kind: Clock, Until: card.Due, Since: card.Created})
+		all = append(all, Element{Kind: Clock, Text: t.Text("no answer is a no"), Until: card.Due,
+			Since: card.Created})
 	}
 	code := card.Code.Reveal()
 	switch {
@@ -222,7 +243,7 @@ func (l *layout) answering(tap bool) (all []Element) {
 		return all
 	case tap && code == "":
 	case tap:
-		all = append(all, Element{Kind: Answer, Words: []Word{{Text: t.Text("Code: ")}, {Text: code, Typed: true}}})
+		all = append(all, Element{Kind: Answer, Words: []Word{{Text: t.Text("Code, to type instead: ")}, {Text: code, Typed: true}}})
 	case code == "":
 		all = append(all, Element{Kind: Answer, Words: []Word{{Text: t.Text("This card can only be refused.")}}})
 	default:
@@ -305,31 +326,38 @@ func (l *layout) rows(tap bool) (rows [][]Button) {
 	case tap:
 		add(Button{Action: Approve, Label: "✅ " + t.Text("Approve once"), Style: Good}, deny)
 		if card.Lasting != "" {
-			add(Button{Action: ApproveFor, Label: "🕒 " + t.Text("15 min")},
-				Button{Action: ApproveSession, Label: "🔁 " + t.Text("Session")})
+			add(Button{Action: ApproveFor, Label: "🕒 " + t.Text("Approve 15 min")},
+				Button{Action: ApproveSession, Label: "🔁 " + t.Text("Approve session")})
 		}
 	case l.Dialog && code != "":
 		add(deny, Button{Action: EnterCode, Label: t.Text("Enter code…"), Style: Main})
 	default:
 		add(deny)
 	}
-	if card.Edits && !l.partial() && l.altered() == "" {
-		last := len(rows) - 1
-		rows[last] = append(rows[last], Button{Action: Edit, Label: "✏️ " + t.Text("Edit…")})
-	}
 	for i, c := range card.Choices {
 		if tap {
 			add(Button{Action: Choose(i + 1), Label: ChoiceLabel(i+1, c)})
 		}
 	}
-	row := []Button{{Action: DenyWhy, Label: "✋ " + t.Text("Deny, say why…")}}
+	for pair := range slices.Chunk(l.further(tap), 2) {
+		add(pair...)
+	}
+	return rows
+}
+
+// further are the buttons below the answers.
+func (l *layout) further(tap bool) (row []Button) {
+	card, t, code := &l.card, l.card.Texts, l.card.Code.Reveal()
+	if card.Edits && !l.partial() && l.altered() == "" {
+		row = append(row, Button{Action: Edit, Label: "✏️ " + t.Text("Edit…")})
+	}
+	row = append(row, Button{Action: DenyWhy, Label: "✋ " + t.Text("Deny, say why…")})
 	if card.Disowns {
 		row = append(row, Button{Action: Disown, Label: "🚫 " + t.Text("Not mine")})
 	}
-	add(row...)
-	row = []Button{{Action: Details, Label: "🔎 " + t.Text("Details")}}
+	row = append(row, Button{Action: Details, Label: "🔎 " + t.Text("Details")})
 	if card.Extends {
-		row = append(row, Button{Action: MoreTime, Label: "⏱ " + t.Text("+10 min")})
+		row = append(row, Button{Action: MoreTime, Label: "⏱ " + t.Text("More time")})
 	}
 	switch {
 	case !l.Copy || code == "":
@@ -338,8 +366,7 @@ func (l *layout) rows(tap bool) (rows [][]Button) {
 	default:
 		row = append(row, Button{Label: "📋 " + t.Text("Copy the code"), Copy: code})
 	}
-	add(row...)
-	return rows
+	return row
 }
 
 // Stamp writes a time for people on platforms and clients that cannot show it by their own clock.
