@@ -36,8 +36,9 @@ type Channel interface {
 	// Update changes the same message to show card: progress, resolution, expiry. A settled
 	// card has no buttons and no code. Updating to what is already shown is not an error. For a
 	// waiting card it is an error if nobody can see the message, because what the card says of
-	// identical calls counts only where people can read it. Errors mean the same as those of
-	// Post.
+	// identical calls counts only where people can read it. A waiting card that would be Partial
+	// although the Ref is not is ErrShowsLess, and the message stays as it is: a tap counts on
+	// it, and so what people tap on must be whole. Other errors mean the same as those of Post.
 	Update(ctx context.Context, ref Ref, card Card) error
 }
 

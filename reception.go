@@ -11,6 +11,10 @@ import (
 // This file holds what channels say of their platform: whether answers arrive, and
 // what an error means for the next try.
 
+// ErrShowsLess is in the chain of the error of an Update that would hide a part of a card that waits and
+// is shown whole. Nothing was changed.
+var ErrShowsLess = errors.New("the message has no room for the change")
+
 // ErrFinal is in the chain of an error of Post or Update that would recur with the same
 // message: the platform understood it and refuses it, for example because the chat does not
 // exist, the bot was removed from it, or the message was deleted. Any other error may be

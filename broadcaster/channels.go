@@ -97,7 +97,9 @@ func (h *Channels) updateOne(work context.Context, ref approver.Ref, card approv
 		return fmt.Errorf("channel %q is no longer configured", ref.Channel)
 	}
 	err := unpanicked(func() error { return c.Update(ctx, ref, card) })
-	h.noteSent(work, ref.Destination, err, h.states.edited)
+	if !errors.Is(err, approver.ErrShowsLess) { // which says nothing of the platform
+		h.noteSent(work, ref.Destination, err, h.states.edited)
+	}
 	return err
 }
 

@@ -136,16 +136,17 @@ func TestGrantsEnd(t *testing.T) {
 	}
 }
 
-// The form of a term is strict: what is not exactly one is not a longer yes.
+// The form of a term is strict: what is not one, beside plain consent at most, is not a longer yes.
 func TestParseTerm(t *testing.T) {
 	for text, want := range map[string]approver.Term{
 		"/approve CONFIRM-7KQ4MX 15m": {For: 15 * time.Minute}, "/approve 7KQ4MX session": {Session: true},
 		"/approve CONFIRM-7KQ4MX 60m":  {For: time.Hour},
 		"/approve CONFIRM-7KQ4MX once": {}, "/approve CONFIRM-7KQ4MX 61m": {}, "/approve CONFIRM-7KQ4MX 0m": {},
 		"/approve CONFIRM-7KQ4MX 015m": {},
-		"/approve CONFIRM-7KQ4MX 1h":   {}, "/approve CONFIRM-7KQ4MX 15m please": {},
+		"/approve CONFIRM-7KQ4MX 1h":   {}, "/approve CONFIRM-7KQ4MX 15m please": {For: 15 * time.Minute},
 		"/approve CONFIRM-7KQ4MX not session": {}, "/deny CONFIRM-7KQ4MX 15m": {},
-		"CONFIRM-7KQ4MX 15m": {}, "yes session": {}, "/approve session": {}, "/approve CONFIRM-7KQ4MX -15m": {},
+		"CONFIRM-7KQ4MX 15m": {For: 15 * time.Minute}, "yes session": {}, "/approve session": {},
+		"/approve CONFIRM-7KQ4MX 15m or 30m": {},
 	} {
 		if in, _ := intent.Parse(text); in.Grant != want {
 			t.Errorf("%q: %v", text, in.Grant)

@@ -75,23 +75,50 @@ func (c *liveCard) counts(r Request, p Posting) bool {
 	return r.Joined > 0 && !r.Parked && !p.Ref.Partial && !c.full
 }
 
-// drawn is the card of a posting as it is to be now, and whether it shows how many calls wait. edit is
-// false if the card has no room for that, and shows all the rest already. A card that is large, or cut
+// A variant is a card as it may be edited to. counts reports that it shows how many calls wait.
+type variant struct {
+	card   approver.Card
+	counts bool
+}
+
+// variants are the card of a posting as it may be now: the first one for which its message has room is to be
+// shown. The later ones leave out lines that the card had not when it was posted. There is none if the
+// card has no room for the calls that wait, and shows all the rest already. A card that is large, or cut
 // already, gets no further line, for which it would show less of the rest.
-func (c *liveCard) drawn(
-	r Request, p Posting, draw func(Request) approver.Card,
-) (card approver.Card, counts, edit bool) {
-	card = draw(r)
+func (c *liveCard) variants(r Request, p Posting, draw func(Request) approver.Card) (all []variant) {
+	card := draw(r)
 	whole, fits := withCallers(card, r, p)
-	if counts = c.counts(r, p) && fits; counts {
-		return whole, true, true
+	if c.counts(r, p) && fits {
+		all = append(all, variant{whole, true})
 	}
-	c.full = c.full || c.counts(r, p)
-	if !fits || p.Ref.Partial {
-		r.MoreBy = ""
-		card = draw(r)
+	c.full = c.full || c.counts(r, p) && !fits
+	if c.more == r.More || p.Upto > 0 { // else it would no longer show what a typed yes is for
+		return all
 	}
-	return card, false, c.more != r.More && p.Upto == 0 // else it would no longer show what a typed yes is for
+	if fits && !p.Ref.Partial {
+		all = append(all, variant{card: card})
+	}
+	r.MoreBy = ""
+	all = append(all, variant{card: draw(r)})
+	if !r.ParkAt.IsZero() && !p.Ref.Partial {
+		r.ParkAt = time.Time{}
+		all = append(all, variant{card: draw(r)})
+	}
+	return all
+}
+
+// editFirst edits a card to the first variant for which its message has room, and reports whether that shows
+// how many calls wait. full reports that there is no such variant: the card stays as it is, because a
+// yes counts only on a card that shows what it is for.
+func (e *editor) editFirst(ctx context.Context, ref approver.Ref, all []variant) (counts, full bool, err error) {
+	for _, v := range all {
+		err = e.channels.updateOne(ctx, ref, v.card)
+		if !errors.Is(err, approver.ErrShowsLess) {
+			return v.counts && err == nil, full, err
+		}
+		full = full || v.counts
+	}
+	return false, full, nil
 }
 
 // edited notes the result of editing a card, and reports whether an edit of it may still be
@@ -154,11 +181,10 @@ func (e *editor) updateCountsOnce(ctx context.Context, id string, c *requestCard
 	stale := c.stale(r, e.Host)
 	some := len(stale) > 0
 	stale = slices.DeleteFunc(stale, func(i int) bool { return time.Now().Before(c.cards[i].later) })
-	cards := make([]approver.Card, len(stale))
-	counts, edit := make([]bool, len(stale)), make([]bool, len(stale))
+	variants := make([][]variant, len(stale))
 	for n, i := range stale {
 		p, code := r.Postings[i], c.cards[i].code
-		cards[n], counts[n], edit[n] = c.cards[i].drawn(r, p, func(r Request) approver.Card {
+		variants[n] = c.cards[i].variants(r, p, func(r Request) approver.Card {
 			return e.cards.card(r, e.cards.textsOf(p.To), code)
 		})
 	}
@@ -166,22 +192,20 @@ func (e *editor) updateCountsOnce(ctx context.Context, id string, c *requestCard
 	if len(stale) == 0 {
 		return some
 	}
-	done := make([]bool, len(stale))
+	done, full := make([]bool, len(stale)), make([]bool, len(stale))
 	errs := make([]error, len(stale))
 	_ = inParallel(len(stale), func(n int) error {
-		if edit[n] {
-			errs[n] = e.channels.updateOne(ctx, r.Postings[stale[n]].Ref, cards[n])
-			done[n] = errs[n] == nil && counts[n]
-		}
+		done[n], full[n], errs[n] = e.editFirst(ctx, r.Postings[stale[n]].Ref, variants[n])
 		return nil
 	})
 	late := make([]bool, len(stale))
 	e.live.mu.Lock()
 	for n, i := range stale {
 		screen, notice := e.channels.screen(r.Postings[i].To.Channel), ""
-		if counts[n] {
+		if done[n] {
 			notice = callersText(r, r.Postings[i])
 		}
+		c.cards[i].full = c.cards[i].full || full[n]
 		late[n] = c.edited(i, notice, r.More, screen, errs[n])
 	}
 	e.live.mu.Unlock()

@@ -306,3 +306,50 @@ func TestNoSilence(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 }
+
+// The story: a card was posted whole, and everybody may tap it. Somebody gets ten more minutes, and the lines
+// that say so would push a part of the command off the card. The card then gets the new time without these
+// lines; and where not even that has room, it stays as it is. Every tap is on a card that shows the whole.
+func TestMoreTimeHidesNothing(t *testing.T) {
+	const later = "the agent is told to come back later"
+	for name, room := range map[string]int{"for all lines": 2, "for one line": 1, "for no line": 0, "for nothing": -1} {
+		t.Run(name, func(t *testing.T) {
+			story(t, func(t *testing.T, x *bench) {
+				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+				defer cancel()
+				x.tg.onUpdate(func(c approver.Card) error {
+					if c.State == approver.Pending && len(c.Warnings) > room {
+						return approver.ErrShowsLess
+					}
+					return nil
+				})
+				x.askAsync(ctx, hookCall("c1"), approver.High)
+				time.Sleep(time.Second)
+				_, first := x.tg.card(0)
+				if len(first.Warnings) != 0 {
+					t.Fatalf("the card has warnings already: %q", first.Warnings)
+				}
+				x.wants(approver.WantTime, 0, "1")
+				time.Sleep(3 * time.Second)
+				_, card := x.tg.card(0)
+				if len(card.Warnings) != max(room, 0) || room == 1 && !strings.Contains(card.Warnings[0], later) {
+					t.Errorf("the card has %q", card.Warnings)
+				}
+				if moved := card.Due.After(first.Due); moved != (room >= 0) {
+					t.Errorf("the card shows the new time: %v", moved)
+				}
+				if _, card := x.dc.card(0); len(card.Warnings) != 2 {
+					t.Errorf("the other channel has room, and says %q", card.Warnings)
+				}
+				for _, c := range x.Channels.State("telegram").Cards {
+					if c.EditProblem != "" {
+						t.Errorf("the channel is said to fail: %+v", c)
+					}
+				}
+				if out := x.tap(x.tg, 0, "1", true); out.Kind != approver.OutcomeApproved && out.Kind != approver.OutcomeRecorded {
+					t.Errorf("a yes on a whole card: %+v", out)
+				}
+			})
+		})
+	}
+}

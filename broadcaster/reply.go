@@ -162,7 +162,7 @@ func onceOnly(r Request, rep approver.Reply) display.Message {
 	switch {
 	case rep.Grant == approver.Term{}:
 		return display.Message{}
-	case r.Verdict.Severity != approver.High || rep.Method != approver.ByCommand && !tappedTerm(rep):
+	case r.Verdict.Severity != approver.High || !byCode(rep) && !tappedTerm(rep):
 		return display.Msg("Only a HIGH request can be approved for longer than once, by its own buttons or with /approve " +
 			"and its code.")
 	case r.Call.AboutApprover():
@@ -180,6 +180,11 @@ func onceOnly(r Request, rep approver.Reply) display.Message {
 		return display.Msg("This can be approved once only by a button: nobody knows of which session of its agent it is.")
 	}
 	return display.Message{}
+}
+
+// byCode reports that a person typed the code, with a command or without.
+func byCode(rep approver.Reply) bool {
+	return rep.Method == approver.ByCommand || rep.Method == approver.ByCode
 }
 
 // noChoice says why an answer cannot carry its choice; empty if it can, or carries none. A choice

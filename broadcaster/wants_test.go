@@ -135,6 +135,41 @@ func TestFreezeFromAChat(t *testing.T) {
 	})
 }
 
+// The reason that somebody freezes for is in the record, without a code that it may have.
+func TestFreezeKeepsItsReason(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		x.Answers.Reply(t.Context(), approver.Reply{Want: approver.WantFreeze, Method: approver.ByCommand,
+			Channel: "telegram", Conversation: "T", Sender: "2", Reason: "the agent  went mad CONFIRM-7KQ4MX"})
+		notes := x.notes(approver.EventFrozen)
+		if len(notes) != 1 || !strings.Contains(notes[0], "the agent went mad") || strings.Contains(notes[0], "7KQ4MX") {
+			t.Errorf("%q", notes)
+		}
+	})
+}
+
+// A yes for longer may come with the code alone, as beside /approve: it is for that long, or it is refused. Nothing
+// of it is dropped.
+func TestATermBesideTheBareCode(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		for n, sev := range []approver.Severity{approver.High, approver.Catastrophic} {
+			answer := x.askAsync(t.Context(), hookCall(sev.String()), sev)
+			time.Sleep(time.Second)
+			_, card := x.tg.card(n)
+			rep := typed(approver.ByCode, card)
+			rep.Grant = approver.Term{For: 15 * time.Minute}
+			out := x.Answers.Reply(t.Context(), rep)
+			if high := sev == approver.High; high != (out.Kind == approver.OutcomeApproved) {
+				t.Errorf("%v: %+v", sev, out)
+			} else if high {
+				<-answer
+				if v := x.Ask(t.Context(), hookCall(sev.String()), asking(sev)); v.Decision != approver.Allow {
+					t.Errorf("it is for longer, and is asked again: %+v", v)
+				}
+			}
+		}
+	})
+}
+
 // The story: somebody had a photo of a card and typed its code in their own chat. They were told that there
 // is no such code, and nobody learned that it had leaked. Now the audit names both places. It counts as a
 // wrong code like any other, and approves nothing.

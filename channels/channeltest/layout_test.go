@@ -60,6 +60,11 @@ func (p *platform) render(m *message, card approver.Card) (partial bool) {
 	return partial
 }
 
+// Fits says whether a card would be shown whole.
+func (c channel) Fits(card approver.Card) bool {
+	return !c.p.render(new(message), card) || c.p.has("fits everything")
+}
+
 func (p *platform) command(card approver.Card) (shown string, files []string, partial bool) {
 	shown, hidden := display.Cut(commandOf(card), limit)
 	if hidden > 0 {

@@ -232,11 +232,6 @@ func (c channel) Reception() approver.Reception {
 	return now
 }
 
-// Fits says whether a card would be shown whole.
-func (c channel) Fits(card approver.Card) bool {
-	return !c.p.render(new(message), card) || c.p.has("fits everything")
-}
-
 func (channel) Name() string { return "memory" }
 
 func (c channel) Post(ctx context.Context, to approver.Destination, card approver.Card) (approver.Ref, error) {
@@ -281,6 +276,9 @@ func (c channel) Update(ctx context.Context, ref approver.Ref, card approver.Car
 	}
 	if c.p.has("refuses the same update") && m.Text != "" && !card.State.Settled() {
 		return errors.New("message is not modified")
+	}
+	if !c.Fits(card) && !ref.Partial && !card.State.Settled() && !c.p.has("an edit hides") {
+		return approver.ErrShowsLess
 	}
 	c.p.render(m, card)
 	if !c.p.has("a tap is for the first version") {

@@ -30,6 +30,7 @@ func runAll(t *testing.T, m maker) {
 	}{
 		{"card", cardChecks},
 		{"text", textChecks},
+		{"edit", editChecks},
 		{"answer", answerChecks},
 		{"version", versionChecks},
 		{"choice", choiceChecks},

@@ -65,6 +65,7 @@ func TestDefects(t *testing.T) {
 		"attaches the command only":          "text/a text that is cut says so, is attached whole and takes no tap",
 		"shows the beginning of a directory": "text/directories that look the same take no tap",
 		"says nothing without a result":      "text/a settled card always says what became of it",
+		"an edit hides":                      "edit/an edit of a whole card that has no room for it is not made",
 		"no message":                         "answer/a tap on approve",
 		"counts twice":                       "answer/a tap on approve",
 		"a tap is a command":                 "answer/a tap on approve",

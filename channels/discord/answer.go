@@ -30,7 +30,9 @@ const (
 	textHelp      = "approver shows its questions as cards. Press a button on a card, reply to it with no and your " +
 		"reason, or use /approve or /deny with the code on it. /pending, /status, /grants and /freeze show and stop what " +
 		"there is."
-	textWhich  = "That does not say which card you mean, so nothing was changed. Reply to the card itself."
+	textWhich   = "That does not say which card you mean, so nothing was changed. Reply to the card itself."
+	textUnknown = "approver cannot see the message that you reply to, so nothing was changed. Answer again, or press a " +
+		"button of the card."
 	textOver   = "That message takes no answer. Nothing was changed."
 	textUnseen = "Discord does not show approver what you wrote, so nothing was changed. Leave the @ of your reply on, " +
 		"or press a button."
@@ -126,7 +128,7 @@ func (in *intake) pressed(ctx context.Context, i *discordgo.Interaction, who per
 		in.openEdit(ctx, i, a, who)
 	case a.opens != 0:
 		_ = in.respond(ctx, i, discordgo.InteractionResponseModal, dialog(in.To(who.id, i.ChannelID), a.request,
-			a.opens, a.reply.Shown, headlineOf(i.Message), ""))
+			a.opens, a.reply.Shown, headlineOf(i.Message), "", coveredBy(in.To(who.id, i.ChannelID), i.Message)))
 	default:
 		r := who.says(a.reply, i.ChannelID)
 		if i.Message != nil {
@@ -151,7 +153,7 @@ func (in *intake) openEdit(ctx context.Context, i *discordgo.Interaction, a ask,
 	switch {
 	case out.Kind == approver.OutcomeShown && out.Details != "":
 		_ = in.respond(ctx, i, discordgo.InteractionResponseModal, dialog(in.To(who.id, i.ChannelID), a.request,
-			a.opens, a.reply.Shown, headlineOf(i.Message), out.Details))
+			a.opens, a.reply.Shown, headlineOf(i.Message), out.Details, ""))
 	default:
 		_ = in.respond(ctx, i, whisper, private(out.Text))
 	}

@@ -113,11 +113,12 @@ func commands() []*discordgo.ApplicationCommand {
 			NameLocalizations: translated(choice.says), Value: choice.value})
 	}
 	why := optional(reasonOption, "Why; the agent is told")
-	why.MaxLength = maxWhy
+	reason := optional(reasonOption, "Why; it is recorded")
+	why.MaxLength, reason.MaxLength = maxWhy, maxWhy
 	return []*discordgo.ApplicationCommand{
 		command(approveName, "Approve the request with this code", required(codeOption, theCode), lasts),
 		command(denyName, "Deny the request with this code", required(codeOption, theCode), why),
-		command("freeze", "Stop everything: no call of any agent runs any more"),
+		command("freeze", "Stop everything: no call of any agent runs any more", reason),
 		command("pending", "Show the requests that wait for an answer"),
 		command("status", "Show how approver is"),
 		command("grants", "Show what runs without asking, by an earlier yes"),

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/bwmarrin/discordgo"
@@ -28,9 +29,9 @@ const (
 // dialog is the modal in which a person types the code of a request, or the reason of a no, or changes the
 // command of its card. Its title
 // is the headline of the card whose button opened it; one that is longer than a title stands whole
-// above the field. upto is the Upto of that card.
+// above the field. upto is the Upto of that card, and covers what a code approves, in Discord's markup.
 func dialog(
-	t display.Texts, id uuid.UUID, opens cards.Action, upto int, headline, command string,
+	t display.Texts, id uuid.UUID, opens cards.Action, upto int, headline, command, covers string,
 ) any {
 	field := discordgo.TextInput{
 		CustomID: codeInput, Label: t.Text("Type the code of this card"), Style: discordgo.TextInputShort,
@@ -56,6 +57,9 @@ func dialog(
 	case cards.Units(title) > maxTitle:
 		title = shortened(title, maxTitle)
 		all = append(all, discordgo.TextDisplay{Content: escape(headline)})
+	}
+	if opens == cards.EnterCode && covers != "" {
+		all = append(all, discordgo.TextDisplay{Content: covers})
 	}
 	return map[string]any{
 		"custom_id": cards.ButtonData(id, opens, upto), "title": title,
@@ -86,4 +90,45 @@ func headlineOf(m *discordgo.Message) string {
 		}
 	}
 	return b.String()
+}
+
+// maxCovered is how much of a card a dialog shows, in UTF-16 units. Discord takes 4000 in all.
+const maxCovered = 3500
+
+// typedCode matches the line of a card that shows its code. Backticks of other texts are escaped.
+var typedCode = regexp.MustCompile("(^|[^\\\\])`[^`]*CONFIRM-[0-9A-Z]+`")
+
+// coveredBy is what the code of a card approves: its texts without the code. If they are too long, only what is
+// to run is shown, cut in its midst.
+func coveredBy(t display.Texts, m *discordgo.Message) string {
+	if m == nil || len(m.Embeds) == 0 {
+		return ""
+	}
+	var lines, blocks []string
+	var block []string // that is open, with its fence
+	for _, line := range strings.Split(m.Embeds[0].Description, "\n") {
+		fence := strings.HasPrefix(line, "```")
+		switch {
+		case block != nil || fence:
+			block = append(block, line)
+		case typedCode.MatchString(line):
+			continue
+		}
+		lines = append(lines, line)
+		if fence && len(block) > 1 {
+			blocks, block = append(blocks, strings.Join(block[1:len(block)-1], "\n")), nil
+		}
+	}
+	if text := strings.Join(lines, "\n"); cards.Units(text) <= maxCovered {
+		return text
+	} else if len(blocks) == 0 {
+		shown, _ := display.Cut(text, maxCovered)
+		return shown
+	}
+	var b strings.Builder
+	for _, text := range blocks {
+		shown, _ := fit(text, max(maxCovered/len(blocks)-20, 100), func(s string) string { return "```\n" + s + "\n```\n" })
+		b.WriteString(shown)
+	}
+	return b.String() + "✂️ " + t.Text("The rest stands on the card.")
 }

@@ -144,7 +144,10 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Ca
 	if err != nil {
 		return err
 	}
-	if card.State != approver.Pending || v.file.Name == "" {
+	if v.partial && !ref.Partial && !card.State.Settled() {
+		return fmt.Errorf("discord: update a card: %w", approver.ErrShowsLess)
+	}
+	if card.State != approver.Pending || v.file.Name == "" || !ref.Partial {
 		return c.edit(ctx, ref, v, nil)
 	}
 	var got sent

@@ -60,7 +60,8 @@ func commanded(d discordgo.ApplicationCommandInteractionData) ask {
 		if want == approver.WantAnswer {
 			return ask{problem: display.Msg(textUnread)}
 		}
-		return ask{reply: approver.Reply{Want: want, Method: approver.ByCommand}}
+		why, _ := option(d, reasonOption)
+		return ask{reply: approver.Reply{Want: want, Method: approver.ByCommand, Reason: why}}
 	}
 	code, ok := option(d, codeOption)
 	if !ok {
@@ -76,7 +77,7 @@ func commanded(d discordgo.ApplicationCommandInteractionData) ask {
 		why, _ := option(d, reasonOption)
 		a.reply.Reason = strings.TrimSpace(meant.Reason + " " + strings.TrimSpace(why))
 	case given:
-		term, ok := approver.ParseTerm(lasts)
+		term, ok := intent.Term(lasts)
 		if !ok || meant.Grant != (approver.Term{}) && meant.Grant != term {
 			return ask{problem: display.Msg(textTerm)}
 		}
@@ -115,6 +116,7 @@ func typed(a ask, text string) ask {
 		err = tokens.ErrForm
 	}
 	a.reply.Code, a.reply.Approve, a.reply.Reason = meant.Code, meant.Approve && err == nil, meant.Reason
+	a.reply.Grant = meant.Grant
 	a.problem = explain(err)
 	return a
 }

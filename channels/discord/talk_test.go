@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"approver.example"
 	"approver.example/channels/discord/discordtest"
@@ -156,4 +157,45 @@ func TestForwardedDirectMessage(t *testing.T) {
 	})
 	b.told(b.ann, strings.TrimSuffix(textCopied, "."))
 	b.nothing("a forwarded text")
+}
+
+// The story: a person denies by a reply, and Discord fails just then to say what message that answers. Nobody
+// heard of it, and the call stayed open. Now they are told; talk between people is left alone.
+func TestAReplyToAMessageThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(b *bench) { b.cfg.TextApprovals, b.s.MessageContent = true, true }).connected()
+	b.post(b.here, high())
+	answering := func(text string) {
+		b.s.SendMessage(b.ann, b.here, text, 1, func(e event) {
+			e["type"] = 19
+			e["message_reference"] = event{"message_id": b.s.Bot(), "channel_id": b.here}
+		})
+	}
+	answering("no, use a branch")
+	b.told(b.ann, "cannot see the message that you reply to")
+	told := len(b.s.Told(b.ann))
+	answering("see you tomorrow")
+	b.nothing("a reply to what cannot be read")
+	if got := b.s.Told(b.ann)[told:]; len(got) > 0 {
+		t.Errorf("talk was answered: %q", got)
+	}
+}
+
+// The dialog for a code takes the same words beside it as the command: plain consent and one term.
+func TestWordsInTheCodeDialog(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil).connected()
+	card := high()
+	card.OneTap = false
+	ref := b.post(b.here, card)
+	if err := b.s.EnterCode(b.ann, b.here, ref.Message, card.Code.Reveal()+" if Bob agrees"); err != nil {
+		t.Fatal(err)
+	}
+	b.told(b.ann, "neither a clear yes")
+	if err := b.s.EnterCode(b.ann, b.here, ref.Message, card.Code.Reveal()+" 15 min"); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.one(0); !r.Approve || !r.Code.Equal(card.Code) || r.Grant != (approver.Term{For: 15 * time.Minute}) {
+		t.Errorf("got %+v", r)
+	}
 }

@@ -69,15 +69,18 @@ func (in *intake) said(
 		Want: meant.Want, Approve: meant.Approve, Method: meant.Method, Code: meant.Code, Grant: meant.Grant,
 		Reason: meant.Reason, Sent: sentAt(m.ID),
 	}, m.ChannelID)
-	card := in.repliedTo(ctx, m)
+	card, unread := in.repliedTo(ctx, m)
 	if card != nil { // a code that stands in a reply must be that card's
 		r.Request, r.Message = requestOf(card), card.ID
 	}
-	if card == nil && !addressed && talk(meant, err) {
+	plain := err == nil && meant.Method == approver.ByPlain
+	if card == nil && !addressed && talk(meant, err) && (unread == nil || !plain) {
 		return // a reply to somebody else
 	}
 	tell := func(says display.Message) { in.say(ctx, m, who, says) }
 	switch {
+	case unread != nil && plain:
+		tell(display.Msg(textUnknown))
 	case m.Content == "" && !direct(m) && !in.cfg.TextApprovals:
 		tell(display.Msg(textUnseen))
 	case errors.Is(err, intent.ErrNotAnAnswer):
@@ -186,11 +189,11 @@ func (in *intake) foreign(ctx context.Context, r approver.Reply) bool {
 }
 
 // repliedTo returns the card that a message replies to; nil if it is no reply, or not to a
-// message of ours.
-func (in *intake) repliedTo(ctx context.Context, m *discordgo.Message) *discordgo.Message {
+// message of ours. It has an error if nobody can know that.
+func (in *intake) repliedTo(ctx context.Context, m *discordgo.Message) (*discordgo.Message, error) {
 	ref := m.MessageReference
 	if m.Type != discordgo.MessageTypeReply || ref == nil || ref.ChannelID != m.ChannelID || !snowflake(ref.MessageID) {
-		return nil
+		return nil, nil
 	}
 	card := m.ReferencedMessage
 	if card == nil {
@@ -198,15 +201,18 @@ func (in *intake) repliedTo(ctx context.Context, m *discordgo.Message) *discordg
 		ctx, cancel := lingering(ctx, tellWithin)
 		defer cancel()
 		path := "channels/" + ref.ChannelID + "/messages/" + ref.MessageID
-		if err := in.call(ctx, "read the card that was answered", http.MethodGet, path, nil, nil, card); err != nil {
-			in.log.Warn("the message that somebody replied to cannot be read, so a yes or no to it is lost", "error", err)
-			return nil
+		err := in.twice(ctx, func() error {
+			return in.call(ctx, "read the card that was answered", http.MethodGet, path, nil, nil, card)
+		})
+		if err != nil {
+			in.log.Warn("the message that somebody replied to cannot be read, so a yes or no to it does not count", "error", err)
+			return nil, err
 		}
 	}
 	if _, bot := in.self(); card.ID != ref.MessageID || !ownMessage(card, bot, m.ChannelID) {
-		return nil
+		return nil, nil
 	}
-	return card
+	return card, nil
 }
 
 // answer tells the author of a message something, as a reply to it: for messages Discord has no

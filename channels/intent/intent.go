@@ -4,6 +4,7 @@ package intent
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -18,8 +19,8 @@ type Intent struct {
 	Approve bool
 	Method  approver.Method
 	Code    tokens.Code
-	Grant   approver.Term // how long a yes lasts; only /approve CODE says more than once
-	Reason  string        // what was said beside a no, for the agent
+	Grant   approver.Term // how long a yes with a code lasts
+	Reason  string        // what was said beside a no, for the agent, or beside /freeze, for the record
 }
 
 // ErrNotAnAnswer means that a text is ordinary talk, to be left alone.
@@ -37,17 +38,19 @@ func (unclear) Unwrap() error { return tokens.ErrForm }
 // Parse reads a text message:
 //
 //	/approve CONFIRM-7KQ4MX   /deny CONFIRM-7KQ4MX   (the prefix may be left out, /approve@bot is fine)
-//	/approve CODE session     also later in the same session; /approve CODE 15m, 1m to 60m; nothing may stand beside it
+//	/approve CODE session     also later in the same session; /approve CODE 15m or 15 min, 1 to 60 minutes
 //	/approve CODE always      this once, and shows the rule for the policy
 //	/deny CODE reason         the reason is told to the agent, as are the words beside a code that is refused
-//	CONFIRM-7KQ4MX            the code alone, or with words of consent ("ok, CONFIRM-7KQ4MX please"): approves
+//	CONFIRM-7KQ4MX            the code alone, or with words of consent ("ok, CONFIRM-7KQ4MX please"), or for how long:
+//	                          approves
 //	no CONFIRM-7KQ4MX         the code with a word of refusal: denies
 //	yes, allow, approve       no, deny, reject       only as a reply to one card
 //	no, use a branch instead  a no to the card that it replies to, with the reason
-//	/pending, /status, /grants, /freeze, /help, /start   what they say; nothing is approved
+//	/pending, /status, /grants, /help, /start   what they say; nothing is approved
+//	/freeze reason            the reason is recorded
 //
-// A code beside anything else, such as a question, is ErrUnclear. So is
-// /approve with a word of refusal. A slash command without a readable code
+// Beside a code that approves, with or without /approve, only words of plain consent may stand, and one term.
+// With anything else, such as a question or a condition, it is ErrUnclear. A slash command without a readable code
 // returns tokens.ErrForm or tokens.ErrMany so that the person can be told.
 // Anything else is ErrNotAnAnswer. With an error nothing is approved.
 func Parse(text string) (Intent, error) {
@@ -57,14 +60,14 @@ func Parse(text string) (Intent, error) {
 	case ok:
 		return commandIntent(verb == "/approve", rest)
 	case wants[verb] != approver.WantAnswer:
-		return Intent{Want: wants[verb], Method: approver.ByCommand}, nil
+		return wanted(wants[verb], rest), nil
 	}
 	code, beside, err := tokens.Cut(text)
 	switch {
 	case err == nil:
-		switch consent(beside) {
+		switch says, grant := consent(beside); says {
 		case consents:
-			return Intent{Approve: true, Method: approver.ByCode, Code: code}, nil
+			return Intent{Approve: true, Method: approver.ByCode, Code: code, Grant: grant}, nil
 		case refuses:
 			return Intent{Method: approver.ByCode, Code: code, Reason: reasonIn(beside)}, nil
 		default:
@@ -90,6 +93,29 @@ var wants = map[string]approver.Want{"/pending": approver.WantPending, "/status"
 	"/grants": approver.WantGrants, "/freeze": approver.WantFreeze, "/help": approver.WantHelp,
 	"/start": approver.WantHelp}
 
+// Wanted reads a word without its slash, such as pending, and what follows it. ok is false for any other word.
+func Wanted(text string) (in Intent, ok bool) {
+	verb, rest, _ := command("/" + strings.TrimLeft(text, " /"))
+	return wanted(wants[verb], rest), wants[verb] != approver.WantAnswer
+}
+
+// wanted is what a command asks for that answers nothing. What follows /freeze is why; a question does not
+// freeze.
+func wanted(want approver.Want, rest string) Intent {
+	in := Intent{Want: want, Method: approver.ByCommand}
+	switch {
+	case want != approver.WantFreeze:
+	case asks(rest):
+		in.Want = approver.WantHelp
+	default:
+		in.Reason = rest
+	}
+	return in
+}
+
+// asks reports whether a text has a question mark.
+func asks(text string) bool { return strings.ContainsAny(text, "?？؟¿") }
+
 // refusal reads a no with its reason: "no, use a branch instead". A question is none.
 func refusal(text string) (reason string, ok bool) {
 	first, rest, _ := strings.Cut(text, " ")
@@ -104,7 +130,7 @@ func refusal(text string) (reason string, ok bool) {
 	default:
 		return "", false
 	}
-	return reason, !strings.ContainsAny(text, "?？؟¿")
+	return reason, !asks(text)
 }
 
 // reasonIn is the reason among the words beside a code that is refused.
@@ -116,43 +142,88 @@ func reasonIn(beside string) string {
 	return beside
 }
 
+// command cuts a text after its first word. A bot's name behind that is dropped, and so are signs such as in
+// /freeze!, but for a question mark, which goes to the rest.
 func command(text string) (verb, rest string, ok bool) {
 	verb = text
 	if i := strings.IndexFunc(text, unicode.IsSpace); i >= 0 {
 		verb, rest = text[:i], text[i:]
 	}
+	whole := verb
 	verb, _, _ = strings.Cut(strings.ToLower(verb), "@")
+	if verb = strings.TrimRightFunc(verb, unicode.IsPunct); asks(whole) {
+		rest += " ?"
+	}
 	return verb, strings.TrimSpace(rest), verb == "/approve" || verb == "/deny"
 }
 
-// commandIntent reads what follows /approve or /deny. The command itself says what is meant;
-// only a word of refusal after /approve puts it in doubt.
+// commandIntent reads what follows /approve or /deny. The words beside a code that is denied are the reason.
 func commandIntent(approve bool, rest string) (Intent, error) {
-	if words := strings.Fields(rest); approve && len(words) == 2 {
-		code, err := tokens.Parse(words[0])
-		if term, ok := approver.ParseTerm(words[1]); ok && err == nil {
-			return Intent{Approve: true, Method: approver.ByCommand, Code: code, Grant: term}, nil
-		}
-	}
-	code, err := tokens.Parse(rest)
-	if err == nil {
-		return Intent{Approve: approve, Method: approver.ByCommand, Code: code}, nil
-	}
-	code, beside, err := tokens.Cut(rest)
+	in := Intent{Method: approver.ByCommand}
+	code, beside, err := codeIn(rest)
+	says, grant := consent(beside)
 	switch {
 	case errors.Is(err, tokens.ErrNone):
-		err = tokens.ErrForm
-	case err == nil && approve && consent(beside) == refuses:
-		err = ErrUnclear
-	}
-	if err != nil {
-		return Intent{Method: approver.ByCommand}, err
-	}
-	in := Intent{Approve: approve, Method: approver.ByCommand, Code: code}
-	if !approve {
+		return in, tokens.ErrForm
+	case err != nil:
+		return in, err
+	case approve && says != consents:
+		return in, ErrUnclear
+	case approve:
+		in.Approve, in.Grant = true, grant
+	default:
 		in.Reason = strings.Join(strings.Fields(beside), " ")
 	}
+	in.Code = code
 	return in, nil
+}
+
+// codeIn reads the code behind a command, and what stands beside it. Its prefix may be left out where nothing
+// but a term follows.
+func codeIn(rest string) (code tokens.Code, beside string, err error) {
+	if code, err = tokens.Parse(rest); err == nil {
+		return code, "", nil
+	}
+	if i := strings.IndexFunc(rest, unicode.IsSpace); i >= 0 {
+		code, err = tokens.Parse(rest[:i])
+		if _, ok := Term(rest[i:]); ok && err == nil {
+			return code, rest[i:], nil
+		}
+	}
+	return tokens.Cut(rest)
+}
+
+// Term reads how long a yes lasts, as people type it: once, session, always, 15m, 15 min, 15 minutes.
+func Term(text string) (approver.Term, bool) {
+	words := wordsOf(text)
+	term, rest := cutTerm(words)
+	return term, len(words) > 0 && len(rest) == 0
+}
+
+// minutes are the words for a minute beside a number.
+var minutes = []string{"m", "min", "mins", "minute", "minutes", "minuten", "minutos"}
+
+// cutTerm takes the first term out of some words. Without one, rest is all of them.
+func cutTerm(words []string) (term approver.Term, rest []string) {
+	for i, w := range words {
+		n, unit := 1, strings.TrimLeft(w, "0123456789")
+		number := w[:len(w)-len(unit)]
+		if number != "" && unit == "" && i+1 < len(words) {
+			n, unit = 2, words[i+1]
+		}
+		word := w
+		if number != "" && slices.Contains(minutes, unit) {
+			word = number + "m"
+		}
+		if term, ok := approver.ParseTerm(word); ok {
+			before := words[:i]
+			if i > 0 && (words[i-1] == "for" || words[i-1] == "für") {
+				before = words[:i-1]
+			}
+			return term, slices.Concat(before, words[i+n:])
+		}
+	}
+	return approver.Term{}, words
 }
 
 // A leaning is what the words beside a code say: yes, no, or nothing certain. The zero value
@@ -165,23 +236,32 @@ const (
 	refuses
 )
 
-// consent reads the text beside a code. It looks for refusal first: erring towards no is safe.
-// The text consents if all its words are known words of consent, or if it has no words.
-func consent(beside string) leaning {
-	says := consents
-	for _, w := range wordsOf(beside) {
+// consent reads the text beside a code, and for how long a yes is. It looks for refusal first: erring towards
+// no is safe. The text consents if all its words are known words of consent beside one term, or if it
+// has no words.
+func consent(beside string) (leaning, approver.Term) {
+	words := wordsOf(beside)
+	if slices.ContainsFunc(words, isRefusal) {
+		return refuses, approver.Term{}
+	}
+	term, words := cutTerm(words)
+	for _, w := range words {
 		switch w {
-		case "no", "nope", "not", "dont", "deny", "denied", "reject", "stop", "never", "cancel", "❌", "⛔", "👎":
-			return refuses
 		case "yes", "y", "ok", "okay", "approve", "approved", "allow", "please", "confirm", "👍", "✅":
 		default:
-			if strings.HasPrefix(w, "deny") { // also a command: /denyit
-				return refuses
-			}
-			says = unsure
+			return unsure, approver.Term{}
 		}
 	}
-	return says
+	return consents, term
+}
+
+// isRefusal also knows a command: /denyit.
+func isRefusal(w string) bool {
+	switch w {
+	case "no", "nope", "not", "dont", "reject", "stop", "never", "cancel", "❌", "⛔", "👎":
+		return true
+	}
+	return strings.HasPrefix(w, "deny") || w == "denied"
 }
 
 // wordsOf splits a text into lower-case words. A symbol such as an emoji is a word of its own.

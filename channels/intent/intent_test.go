@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"approver.example"
 	"approver.example/tokens"
@@ -44,6 +45,47 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// The story: somebody types the code of a card that would delete everything, and beside it that it should not
+// run, or only if, or not yet. In German nothing of that was understood, and "15 min" was dropped. Beside a code,
+// with /approve or alone, only plain consent and one term leave it a yes; anything else changes
+// nothing.
+func TestOnlyConsentBesideApprove(t *testing.T) {
+	const code = "CONFIRM-7KQ4MX"
+	for _, before := range []string{"", "/approve ", "/approve@bot "} {
+		for _, beside := range []string{
+			"nein doch nicht", "? bitte erst prüfen", "if Bob agrees", "wenn Bob zustimmt", "later", "ja", "90m", "15", "0 min",
+			"15 min session", "the one for staging", "1.5 h", "bitte nicht", "for Bob", "15 min if Bob agrees", "🤔",
+		} {
+			for _, text := range []string{before + code + " " + beside, before + beside + " " + code} {
+				in, err := Parse(text)
+				if !errors.Is(err, ErrUnclear) || in.Approve || !in.Code.IsZero() || in.Grant != (approver.Term{}) {
+					t.Errorf("%q gives %+v, %v", text, in, err)
+				}
+			}
+		}
+		quarter := approver.Term{For: 15 * time.Minute}
+		for beside, want := range map[string]approver.Term{
+			"": {}, "please": {}, "once": {}, "15m": quarter, "15 min": quarter, "15min": quarter, "15 Min.": quarter,
+			"15 Minuten": quarter, "yes, 15 minutes please": quarter, "for 15 min": quarter, "für 15 Minuten": quarter,
+			"1 minute": {For: time.Minute}, "Session": {Session: true}, "ok for session": {Session: true},
+			"always": {Always: true},
+		} {
+			in, err := Parse(before + code + " " + beside)
+			if err != nil || !in.Approve || in.Code.Reveal() != code || in.Grant != want {
+				t.Errorf("%q gives %+v, %v, want a yes for %v", before+code+" "+beside, in, err, want)
+			}
+		}
+	}
+	for text, want := range map[string]bool{"15 min": true, "once": true, "": false, "…": false, "15 min please": false} {
+		if _, ok := Term(text); ok != want {
+			t.Errorf("Term(%q) is %v", text, ok)
+		}
+	}
+	if in, err := Parse("/approve 7kq4mx 15 min"); err != nil || in.Grant.For != 15*time.Minute {
+		t.Errorf("without the prefix: %+v, %v", in, err)
+	}
+}
+
 // A no with a reason was not understood, and a person who wrote one heard nothing.
 func TestReasons(t *testing.T) {
 	for text, want := range map[string]string{
@@ -78,6 +120,22 @@ func TestWants(t *testing.T) {
 	}
 	if in, err := Parse("pending"); err == nil {
 		t.Errorf("%+v", in)
+	}
+	for text, want := range map[string]Intent{
+		"/freeze! the agent went mad": {Want: approver.WantFreeze, Reason: "the agent went mad"},
+		"/Freeze@bot:":                {Want: approver.WantFreeze}, "/freeze?": {Want: approver.WantHelp},
+		"/freeze now?": {Want: approver.WantHelp}, "/pending!": {Want: approver.WantPending},
+	} {
+		want.Method = approver.ByCommand
+		if in, err := Parse(text); err != nil || in != want {
+			t.Errorf("Parse(%q) = %+v, %v", text, in, err)
+		}
+		if in, ok := Wanted(strings.TrimPrefix(text, "/")); !ok || in != want {
+			t.Errorf("Wanted(%q) = %+v, %v", text, in, ok)
+		}
+	}
+	if in, err := Parse("/approve? CONFIRM-7KQ4MX"); !errors.Is(err, ErrUnclear) || in.Approve {
+		t.Errorf("a question approves: %+v, %v", in, err)
 	}
 }
 

@@ -13,17 +13,6 @@ import (
 	"approver.example/display"
 )
 
-// subWords are what may stand behind the command that approves in the place of a code. Other apps use
-// commands of these names, so they are none of ours.
-var subWords = map[string]approver.Want{
-	"pending": approver.WantPending, "status": approver.WantStatus, "grants": approver.WantGrants,
-	"freeze": approver.WantFreeze, "help": approver.WantHelp,
-}
-
-func wantOf(word string) approver.Want {
-	return subWords[strings.ToLower(strings.Trim(word, " .!?/"))]
-}
-
 // Commands are the names of the commands that approve and deny.
 func (c *Channel) Commands() (approve, deny string) { return c.cfg.approve(), c.cfg.deny() }
 
@@ -32,8 +21,9 @@ func (s *session) read(text string) (intent.Intent, error) {
 	verb, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	switch strings.ToLower(verb) {
 	case s.cfg.approve():
-		if want := wantOf(rest); want != approver.WantAnswer {
-			return intent.Intent{Want: want, Method: approver.ByCommand}, nil
+		// Other apps use commands such as /pending, so what they ask for stands behind ours.
+		if in, ok := intent.Wanted(rest); ok {
+			return in, nil
 		}
 		return intent.Parse(defaultCommand + " " + rest)
 	case s.cfg.deny():

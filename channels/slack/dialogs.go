@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,7 +48,7 @@ func (s *session) ask(ctx context.Context, cb *slack.InteractionCallback, at pla
 		}
 		s.open(ctx, cb, at, editDialog(t, title, string(data), out.Details))
 	default:
-		s.open(ctx, cb, at, codeDialog(t, title, string(data)))
+		s.open(ctx, cb, at, codeDialog(t, title, string(data), covered(cb.Message.Blocks.BlockSet)))
 	}
 }
 
@@ -131,16 +132,16 @@ func (s *session) typed(state *slack.ViewState, input string) (r approver.Reply,
 		}
 		return approver.Reply{Want: approver.WantEdit, Method: approver.ByTap, Command: text}, problem
 	}
-	code, err := typedCode(text)
+	code, grant, err := typedCode(text)
 	if err != nil {
 		return approver.Reply{}, s.formHelp(err)
 	}
-	return approver.Reply{Approve: true, Method: approver.ByCode, Code: code}, display.Message{}
+	return approver.Reply{Approve: true, Method: approver.ByCode, Code: code, Grant: grant}, display.Message{}
 }
 
-func typedCode(text string) (tokens.Code, error) {
+func typedCode(text string) (tokens.Code, approver.Term, error) {
 	if code, err := tokens.Parse(text); err == nil {
-		return code, nil
+		return code, approver.Term{}, nil
 	}
 	in, err := intent.Parse(text)
 	if err == nil && !in.Approve { // the dialog approves; a refusal typed into it is unclear
@@ -150,20 +151,47 @@ func typedCode(text string) (tokens.Code, error) {
 		err = tokens.ErrForm
 	}
 	if err != nil {
-		return tokens.Code{}, err
+		return tokens.Code{}, approver.Term{}, err
 	}
-	return in.Code, nil
+	return in.Code, in.Grant, nil
 }
 
-// codeDialog is the modal that takes a typed code. Slack returns place along with the typed
-// text; people do not see it.
-func codeDialog(t display.Texts, title, place string) slack.ModalViewRequest {
+// covered are the texts of a card that a code approves, without the code itself. What the card hides, they say
+// too.
+func covered(card []slack.Block) (all []slack.Block) {
+	for _, b := range card {
+		r, ok := b.(*slack.RichTextBlock)
+		if !ok {
+			continue
+		}
+		kept := slices.DeleteFunc(slices.Clone(r.Elements), showsCode)
+		if len(kept) > 0 {
+			all = append(all, slack.NewRichTextBlock("", kept...))
+		}
+	}
+	return all
+}
+
+// showsCode reports whether a line of a card shows its code: no other is styled as code.
+func showsCode(e slack.RichTextElement) bool {
+	section, ok := e.(*slack.RichTextSection)
+	return ok && slices.ContainsFunc(section.Elements, func(e slack.RichTextSectionElement) bool {
+		text, ok := e.(*slack.RichTextSectionTextElement)
+		return ok && text.Style != nil && text.Style.Code
+	})
+}
+
+// codeDialog is the modal that takes a typed code, below what it covers. Slack returns place along with
+// the typed text; people do not see it.
+func codeDialog(t display.Texts, title, place string, covers []slack.Block) slack.ModalViewRequest {
 	input := slack.NewPlainTextInputBlockElement(plainText("CONFIRM-…"), codeInput)
 	input.MaxLength = 100
-	return inputDialog(t, t.Text("Approve with the code"), t.Text("Approve"), codeModal, title, place,
+	view := inputDialog(t, t.Text("Approve with the code"), t.Text("Approve"), codeModal, title, place,
 		slack.NewInputBlock(codeInput, plainText(t.Text("The code on the card")),
-			plainText(t.Text("It stands below the text of that card. Type it only if the line above is what you want to "+
+			plainText(t.Text("It stands below the text of that card. Type it only if what stands above is what you want to "+
 				"happen.")), input))
+	view.Blocks.BlockSet = slices.Insert(view.Blocks.BlockSet, 1, covers...)
+	return view
 }
 
 // whyDialog is the modal that takes the reason of a no.

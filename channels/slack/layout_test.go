@@ -217,8 +217,8 @@ func TestDialogsFitInEveryLanguage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, v := range []slack.ModalViewRequest{codeDialog(texts, "x", ""), whyDialog(texts, "x", ""), freezeDialog(texts),
-			detailsDialog(texts, approver.Outcome{}, "")} {
+		for _, v := range []slack.ModalViewRequest{codeDialog(texts, "x", "", nil), whyDialog(texts, "x", ""),
+			freezeDialog(texts), detailsDialog(texts, approver.Outcome{}, "")} {
 			for _, o := range []*slack.TextBlockObject{v.Title, v.Submit, v.Close} {
 				if o != nil && utf8.RuneCountInString(o.Text) > 24 {
 					t.Errorf("%s: %q is too long", l.Tag, o.Text)

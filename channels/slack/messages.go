@@ -11,6 +11,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/intent"
+	"approver.example/channels/internal/calls"
 	"approver.example/display"
 )
 
@@ -41,8 +42,8 @@ func (s *session) message(
 	text, mentioned := strings.CutPrefix(strings.TrimSpace(unescape(ev.Text)), "<@"+s.bot+">")
 	m := heard{MessageEvent: ev, here: g.place(ev.Channel) == nil, addressed: mentioned || isDirect(ev.Channel)}
 	if m.in, m.err = s.read(text); m.addressed && errors.Is(m.err, intent.ErrNotAnAnswer) {
-		if want := wantOf(text); want != approver.WantAnswer {
-			m.in, m.err = intent.Intent{Want: want, Method: approver.ByCommand}, nil
+		if in, ok := intent.Wanted(text); ok {
+			m.in, m.err = in, nil
 		}
 	}
 	if errors.Is(refused, errStranger) || refused == nil && !m.here {
@@ -84,8 +85,11 @@ func (s *session) said(ctx context.Context, a *ack, m heard) {
 	r := asked(m.in, m.Channel, m.here)
 	r.Sender, r.Sent = m.User, sentAt(m.TimeStamp)
 	if r.Want == approver.WantAnswer {
-		request, ours := s.parent(ctx, m.MessageEvent)
+		request, ours, err := s.card(ctx, m.MessageEvent)
 		switch {
+		case err != nil && plain:
+			tell(display.Msg(textUnread))
+			return
 		case plain && !ours:
 			if m.addressed {
 				tell(display.Msg(textWhich))
@@ -105,12 +109,16 @@ func (s *session) said(ctx context.Context, a *ack, m heard) {
 	s.settle(ctx, a, at, r)
 }
 
-// hint tells somebody who wrote below a card how to answer it, once in a while.
+// hint tells somebody who wrote below a card how to answer it. Every text gets its word; only who repeats one
+// hears it once in a while.
 func (s *session) hint(ctx context.Context, at place, m heard) {
-	if at.Thread == "" || !s.hints.Begin(m.User+" "+at.Channel+" "+at.Thread, hintEvery) {
+	if at.Thread == "" || !s.hints.Begin(strings.Join([]string{m.User, at.Channel, at.Thread, m.Text}, " "), hintEvery) {
 		return
 	}
-	if _, ours := s.parent(ctx, m.MessageEvent); ours {
+	switch _, ours, err := s.card(ctx, m.MessageEvent); {
+	case err != nil:
+		s.tell(ctx, at, m.User, display.Msg(textUnread))
+	case ours:
 		s.tell(ctx, at, m.User, s.sayHint())
 	}
 }
@@ -118,11 +126,12 @@ func (s *session) hint(ctx context.Context, at place, m heard) {
 // unheard tells somebody why their message does not count, once in a while, if it was surely meant for us:
 // it is to the bot alone, or answers a card.
 func (s *session) unheard(ctx context.Context, m heard, refused error) {
-	below, why := m.err == nil && m.ThreadTimeStamp != "", display.Msg(textStranger)
+	below, why, key := m.err == nil && m.ThreadTimeStamp != "", display.Msg(textStranger), m.User
 	if errors.Is(refused, errNotPlain) {
 		below, why = m.ThreadTimeStamp != "", display.Msg(textPlain)
+		key = strings.Join([]string{m.User, m.Channel, m.ThreadTimeStamp, m.Text}, " ") // each attempt is told
 	}
-	if !m.addressed && !below || !s.hints.Begin(m.User, refuseEvery) {
+	if !m.addressed && !below || !s.hints.Begin(key, refuseEvery) {
 		return
 	}
 	if !m.addressed {
@@ -134,29 +143,50 @@ func (s *session) unheard(ctx context.Context, m heard, refused error) {
 	s.tell(ctx, place{Channel: m.Channel, Thread: m.ThreadTimeStamp}, m.User, why)
 }
 
-// parent finds the card that a message replies to: the first message of its thread. ours reports whether
-// that is a message of ours, and request is that of a card which is still pending.
+// parent is card, for what is left alone where the thread cannot be read.
 func (s *session) parent(ctx context.Context, ev *slackevents.MessageEvent) (request string, ours bool) {
+	request, ours, _ = s.card(ctx, ev)
+	return request, ours
+}
+
+// The lookups of the card that a message answers, and the pause after the first one that failed.
+const (
+	lookups     = 3
+	lookupPause = 300 * time.Millisecond
+)
+
+// card finds the card that a message replies to: the first message of its thread. ours reports whether
+// that is a message of ours, and request is that of a card which is still pending. It has an error if nobody
+// can know that.
+func (s *session) card(ctx context.Context, ev *slackevents.MessageEvent) (request string, ours bool, err error) {
 	if ev.ThreadTimeStamp == "" || ev.ThreadTimeStamp == ev.TimeStamp {
-		return "", false
+		return "", false, nil
 	}
 	var list []slack.Message
-	err := s.call(ctx, "conversations.replies", func(ctx context.Context) (err error) {
-		list, _, _, err = s.api.GetConversationRepliesContext(ctx, &slack.GetConversationRepliesParameters{
-			ChannelID: ev.Channel, Timestamp: ev.ThreadTimeStamp, Limit: 1, Inclusive: true})
-		return err
-	})
+	for try := range lookups {
+		if try > 0 && calls.Sleep(ctx, lookupPause<<(try-1)) != nil {
+			break
+		}
+		err = s.call(ctx, "conversations.replies", func(ctx context.Context) (err error) {
+			list, _, _, err = s.api.GetConversationRepliesContext(ctx, &slack.GetConversationRepliesParameters{
+				ChannelID: ev.Channel, Timestamp: ev.ThreadTimeStamp, Limit: 1, Inclusive: true})
+			return err
+		})
+		if err == nil {
+			break
+		}
+	}
 	if err != nil {
 		s.log.Warn("could not read the card that a message answers", "error", err)
-		return "", false
+		return "", false, err
 	}
 	if len(list) == 0 || list[0].Timestamp != ev.ThreadTimeStamp {
-		return "", false
+		return "", false, nil
 	}
 	g := s.who()
 	if !g.ours(&list[0]) {
-		return "", false
+		return "", false, nil
 	}
 	request, _ = requestIn(list[0].Blocks)
-	return request, true
+	return request, true, nil
 }

@@ -127,7 +127,11 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Ca
 	if ref.Message == "" || ref.Channel != Name {
 		return calls.Final("slack: nothing was posted that could be updated")
 	}
-	err := c.edit(ctx, ref, renderAnew(c.cfg.approve(), card, ref.Partial, newRev()))
+	m := renderAnew(c.cfg.approve(), card, ref.Partial, newRev())
+	if m.partial && !ref.Partial && !card.State.Settled() {
+		return fmt.Errorf("slack: update a card: %w", approver.ErrShowsLess)
+	}
+	err := c.edit(ctx, ref, m)
 	if errors.Is(err, approver.ErrFinal) {
 		c.unvet(ref.Conversation)
 	}

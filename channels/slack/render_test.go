@@ -262,7 +262,7 @@ func TestDialogs(t *testing.T) {
 	card.Body = channeltest.Command(strings.Repeat("line\n", 1000))
 	m := render(defaultCommand, card, cards.Fresh, "1")
 	for name, v := range map[string]slack.ModalViewRequest{
-		"code": codeDialog(display.Texts{}, m.text, `{"r":"x"}`),
+		"code": codeDialog(display.Texts{}, m.text, `{"r":"x"}`, covered(m.blocks)),
 		"details": detailsDialog(display.Texts{},
 			approver.Outcome{Text: m.text, Details: strings.Repeat(card.Whole(), 20)}, ""),
 	} {

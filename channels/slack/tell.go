@@ -27,6 +27,8 @@ const (
 	textNoShortcut = "approver has no such shortcut: its manifest in docs/channels/slack.md has those that it knows."
 	textPlain      = "Only a plain message counts, without a file and not sent to the channel beside the thread. " +
 		"Nothing was changed."
+	textUnread = "approver could not read which card that answers, so nothing was changed. Answer again, or press a " +
+		"button of the card."
 	textOver = "That card takes no answer any more. Nothing was changed."
 )
 

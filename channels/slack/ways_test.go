@@ -189,7 +189,7 @@ func TestWants(t *testing.T) {
 	b.want(n + 1)
 }
 
-// People may talk in the thread of a card: they are told how to answer once, not at every sentence.
+// People may talk in the thread of a card: they are told how to answer it, once for the same words.
 func TestHintOnce(t *testing.T) {
 	b := start(t, setup{})
 	first, second := b.post(b.card()), b.post(b.card())
@@ -201,8 +201,10 @@ func TestHintOnce(t *testing.T) {
 	if got := b.fake.Told(ann); len(got) != 1 {
 		t.Errorf("told %q", got)
 	}
-	b.fake.ReplyTo(ann, here, second.Message, "and this one?")
+	b.fake.ReplyTo(ann, here, second.Message, "what does it do?")
 	b.eventually("the hint below the other card", func() bool { return len(b.fake.Told(ann)) == 2 })
+	b.fake.ReplyTo(ann, here, first.Message, "nein, nimm einen Branch") // an attempt of its own
+	b.eventually("the hint for other words", func() bool { return len(b.fake.Told(ann)) == 3 })
 	if len(b.got()) != 0 {
 		t.Errorf("talk became %+v", b.got())
 	}

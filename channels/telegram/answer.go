@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/go-telegram/bot/models"
 
@@ -125,12 +126,16 @@ func (l *listener) text(ctx context.Context, who sender, m *models.Message) {
 		return
 	}
 	request, card, isReply := l.guard.cardOf(m)
-	meant, err := intent.Parse(m.Text)
+	says, addressed := l.withoutMention(m.Text)
+	meant, err := intent.Parse(says)
+	if asks, ok := intent.Wanted(says); addressed && ok {
+		meant, err = asks, nil
+	}
 	switch {
 	case err == nil && meant.Want != approver.WantAnswer:
-		l.look(ctx, who, m, meant.Want)
+		l.look(ctx, who, m, meant)
 		return
-	case l.guard.isPrompt(m) && (err != nil || meant.Method == approver.ByPlain):
+	case l.guard.isPrompt(m): // whatever it says: nothing that is said there approves
 		l.because(ctx, who, m, meant, err)
 		return
 	case err != nil && (!errors.Is(err, intent.ErrNotAnAnswer) || triesCode(m.Text)):
@@ -154,8 +159,10 @@ func (l *listener) text(ctx context.Context, who sender, m *models.Message) {
 }
 
 // look shows what a command asks for.
-func (l *listener) look(ctx context.Context, who sender, m *models.Message, want approver.Want) {
-	out := l.ask(ctx, from(who, approver.Reply{Want: want, Method: approver.ByCommand, Sent: time.Unix(int64(m.Date), 0)}))
+func (l *listener) look(ctx context.Context, who sender, m *models.Message, meant intent.Intent) {
+	want := meant.Want
+	out := l.ask(ctx, from(who, approver.Reply{Want: want, Method: approver.ByCommand, Reason: meant.Reason,
+		Sent: time.Unix(int64(m.Date), 0)}))
 	if err := l.present(ctx, who, m.ID, want.String()+".txt", out); err != nil && ctx.Err() == nil {
 		l.log.Warn("what somebody asked for could not be sent", "want", want, "error", err)
 	}
@@ -168,7 +175,18 @@ func problem(err error) display.Message { return intent.Problem(err, "/approve",
 func (l *listener) forAnotherBot(text string) bool {
 	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
 	command, name, named := strings.Cut(word, "@")
-	return strings.HasPrefix(command, "/") && named && !strings.EqualFold(name, l.username)
+	return strings.HasPrefix(command, "/") && named && !strings.EqualFold(strings.TrimRightFunc(name, unicode.IsPunct),
+		l.username)
+}
+
+// withoutMention removes the bot's name that a text begins with, and reports whether it does.
+func (l *listener) withoutMention(text string) (rest string, addressed bool) {
+	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+	name, mention := strings.CutPrefix(word, "@")
+	if !mention || l.username == "" || !strings.EqualFold(strings.TrimRightFunc(name, unicode.IsPunct), l.username) {
+		return text, false
+	}
+	return strings.TrimSpace(rest), true
 }
 
 // triesCode reports whether a text was surely meant as a code.

@@ -40,7 +40,7 @@ func TestTapOutcomeHasABoundedLength(t *testing.T) {
 		return approver.Outcome{Text: strings.Repeat("🔥", 500)}
 	}
 	b.tap(ann, b.post(highCard(t)), fake.ApproveButton)
-	b.wantTold(ann, strings.Repeat("🔥", 99)+"…")
+	b.wantTold(ann, "Ann: "+strings.Repeat("🔥", 500)) // in a message: an alert holds 200
 	if r := b.want(1); r.Name != "Ann" || r.Sender != text(ann) || r.Conversation != text(teamChat) || r.Channel != Name {
 		t.Errorf("the reply is %+v", r)
 	}

@@ -29,28 +29,47 @@ const (
 	sayOutside = "This bot takes no answers in this chat. Nothing was changed."
 )
 
-// hint tells an approver what works here if their message was surely meant for this bot. It
-// does so only once in a while.
+// An attempt is what one person wrote to one message, or to none.
+type attempt struct {
+	place
+	person int64
+	to     int
+	text   string
+}
+
+func attemptOf(m *models.Message) attempt {
+	a := attempt{place: whereIs(m), person: m.From.ID, text: m.Text + m.Caption}
+	if m.ReplyToMessage != nil {
+		a.to = m.ReplyToMessage.ID
+	}
+	return a
+}
+
+// hint tells an approver what works here if their message was surely meant for this bot. Every attempt gets
+// its own word; only who repeats one hears it once in a while.
 func (l *listener) hint(ctx context.Context, who sender, m *models.Message, meant intent.Intent, onCard bool) {
 	text := l.hintFor(who, m, meant, onCard)
-	if text.Format != "" && l.hinted.Begin(who.id, l.pace.hint) {
+	if text.Format != "" && l.answered.Begin(attemptOf(m), l.pace.hint) {
 		l.say(ctx, who, m.ID, text)
 	}
 }
 
 func (l *listener) hintFor(who sender, m *models.Message, meant intent.Intent, onCard bool) display.Message {
 	private := who.chat == who.id
+	_, addressed := l.withoutMention(m.Text)
 	word, _, _ := strings.Cut(strings.TrimSpace(m.Text), " ")
 	command, _, named := strings.Cut(word, "@") // for another bot: not here
 	switch to := m.ReplyToMessage; {
 	case onCard:
 		return display.Msg(sayNeither)
-	case meant.Method == approver.ByPlain && to != nil && to.From != nil && to.From.ID == l.guard.bot:
+	case m.Text != "" && to != nil && to.From != nil && to.From.ID == l.guard.bot && !strings.HasPrefix(word, "/"):
 		return display.Msg(sayOver)
 	case m.Text == "" && (answers(m.Caption) || private && carries(m)):
 		return display.Msg(sayTextOnly)
 	case m.Text == "":
 		return display.Message{} // for example a picture for others, or a notice that a message was pinned
+	case addressed:
+		return display.Msg(sayHelp)
 	// In a group, a command without a bot's name may be for any bot, and talk is for people.
 	case private, named && strings.HasPrefix(command, "/"):
 		return display.Msg(sayHelp)
@@ -74,11 +93,21 @@ func answers(text string) bool {
 }
 
 // unheard tells somebody whom the guard did not let in why their message does not count, if it was
-// surely meant as an answer. It does so only once in a while, and changes nothing.
+// surely meant as an answer. It changes nothing. A stranger is told only once in a while; anybody else, once
+// for each attempt.
 func (l *listener) unheard(ctx context.Context, m *models.Message, refusal error) {
 	who := sender{place: whereIs(m), id: m.From.ID, name: displayName(m.From)}
 	text := l.unheardFor(who, m, refusal)
-	if text.Format != "" && l.hinted.Begin(who.id, l.pace.hint) {
+	if text.Format == "" {
+		return
+	}
+	first := false
+	if errors.Is(refusal, errStranger) || text.Format == sayOutside {
+		first = l.hinted.Begin(who.id, l.pace.hint)
+	} else {
+		first = l.answered.Begin(attemptOf(m), l.pace.hint)
+	}
+	if first {
 		l.say(ctx, who, m.ID, text)
 	}
 }

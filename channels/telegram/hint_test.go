@@ -38,7 +38,7 @@ func TestHints(t *testing.T) {
 		{team, over.Message, "yes", sayOver},
 		{team, over.Message, "No!", sayOver},
 		{team, over.Message, "no, use a branch", sayOver},
-		{team, over.Message, "sorry, was asleep", ""},
+		{team, over.Message, "sorry, was asleep", sayOver},
 		{team, "", "/unknown@" + telegramtest.BotName, sayHelp},
 		{team, "", "/unknown", ""},
 		{team, "", "/help@another_bot", ""},

@@ -42,6 +42,7 @@ type listener struct {
 	others   *queues
 	noted    *receiving.Seen[string]
 	hinted   calls.Pauses[int64] // people who were given a hint lately
+	answered calls.Pauses[attempt]
 	tried    calls.Pauses[int64] // people who were told lately that a code is not the one of pairing
 	taken    time.Time           // when another process last took the poll; zero if it no longer does
 }

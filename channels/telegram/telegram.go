@@ -247,6 +247,9 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Ca
 	if err != nil {
 		return refusal(err)
 	}
+	if m.partial && !ref.Partial && !card.State.Settled() {
+		return fmt.Errorf("%s: message %d: %w", at, id, approver.ErrShowsLess)
+	}
 	if err := c.edit(ctx, at, id, m); err != nil {
 		return fmt.Errorf("%s: message %d: %w", at, id, err)
 	}

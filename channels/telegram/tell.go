@@ -40,10 +40,17 @@ func (c *Channel) refused(who sender, why display.Message) approver.Outcome {
 }
 
 // tellTap answers a button press with a word that only the person sees. If that is no longer
-// possible, it replies to the card.
+// possible, it replies to the card. What is too long for such a word is a message, so that nothing is cut.
 func (l *listener) tellTap(ctx context.Context, who sender, card int, out approver.Outcome) {
 	tell, cancel := context.WithTimeout(ctx, l.pace.telling)
 	defer cancel()
+	if cards.Units(out.Text) > maxAlert {
+		var p page
+		p.add(code, shorten(who.name+": "+out.Text, maxText))
+		if err := l.show(tell, who, card, p, true); err == nil {
+			out.Text = ""
+		}
+	}
 	err := l.answer(tell, who.query, out.Text, !succeeded(out.Kind))
 	if err == nil || ctx.Err() != nil {
 		return
@@ -76,7 +83,7 @@ func (l *listener) pass(ctx context.Context, who sender, to int, text string) {
 		return
 	}
 	var p page
-	p.add(code, shorten(text, maxText/4))
+	p.add(code, shorten(text, maxText))
 	err := l.show(ctx, who, to, p, who.aside > 0)
 	if err != nil && ctx.Err() == nil {
 		l.log.Warn("an outcome could not be told", "error", err)

@@ -136,7 +136,8 @@ func (l *listener) askBack(ctx context.Context, who sender, text page, hint stri
 	return true
 }
 
-// because takes the reply to a question for a reason: it denies the request of that question.
+// because takes the reply to a question for a reason: it denies the request of that question, or changes
+// nothing. It never approves, because the question says that a reply denies.
 func (l *listener) because(ctx context.Context, who sender, m *models.Message, meant intent.Intent, err error) {
 	w, known := l.asked.find(who.place, m)
 	asked := m.ReplyToMessage.Entities[0].User
@@ -159,8 +160,8 @@ func (l *listener) because(ctx context.Context, who sender, m *models.Message, m
 	}
 	r := from(who, approver.Reply{Method: approver.ByPlain, Request: w.request, Message: strconv.Itoa(w.card),
 		Reason: m.Text, Sent: time.Unix(int64(m.Date), 0)})
-	if err == nil { // "no, because …"
-		r.Reason = meant.Reason
+	if err == nil { // "no, because …", or /deny with a code, which has to be that card's
+		r.Reason, r.Method, r.Code = meant.Reason, meant.Method, meant.Code
 	} else if code, beside, bad := tokens.Cut(m.Text); bad == nil {
 		r.Method, r.Code = approver.ByCode, code
 		r.Reason = strings.Join(strings.Fields(beside), " ") // the agent never sees a code

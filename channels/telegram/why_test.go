@@ -78,16 +78,28 @@ func TestWhatIsSaidToWhy(t *testing.T) {
 			t.Errorf("%q gave %+v", says, r)
 		}
 	}
-	for _, says := range []string{"yes", "Allow"} {
+	for _, says := range []string{"yes", "Allow", code.Reveal(), "ok " + code.Reveal(), "/approve " + code.Reveal(),
+		"/approve " + code.Reveal() + " session", "/approve@" + telegramtest.BotName + " " + code.Reveal()} {
+		told := len(b.told(ann))
 		b.answerTo(ann, q, says)
-		b.wantTold(ann, sayNoYes)
+		b.eventually("a word on "+says, func() bool { return len(b.told(ann)) > told })
+		if got := b.told(ann)[told]; got != sayNoYes {
+			t.Errorf("%q is told %q", says, got)
+		}
 	}
-	b.answerTo(ann, q, "/approve "+code.Reveal()) // a whole answer, wherever it is sent
-	if r := b.want(heard + 1); !r.Approve || !r.Code.Equal(code) || r.Request != "" {
-		t.Errorf("a command gave %+v", r)
+	b.want(heard)
+	for says, want := range map[string]string{
+		"/deny " + code.Reveal() + " not on main": "not on main", code.Reveal() + " if Bob agrees": "if Bob agrees",
+		"/approve " + code.Reveal() + " if Bob agrees": "/approve if Bob agrees",
+	} {
+		b.answerTo(ann, q, says)
+		heard++
+		if r := b.want(heard); r.Approve || !r.Code.Equal(code) || r.Request == "" || r.Reason != want {
+			t.Errorf("%q gave %+v", says, r)
+		}
 	}
 	b.answerTo(ann, q, "/pending")
-	if r := b.want(heard + 2); r.Want != approver.WantPending {
+	if r := b.want(heard + 1); r.Want != approver.WantPending {
 		t.Errorf("a command gave %+v", r)
 	}
 }
@@ -112,6 +124,7 @@ func TestWhyAfterARestart(t *testing.T) {
 	b := running(t)
 	b.c.pace.hint = 1 << 40
 	q := b.prompted(b.post(highCard(t)))
+	b.settled() // the question is remembered after it is shown
 	b.c.asked = prompts{}
 	for range 2 {
 		told := len(b.told(ann))

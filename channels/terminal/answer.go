@@ -125,7 +125,7 @@ func (c *Channel) replyOf(person approver.Approver, a Answer) (approver.Reply, a
 	r := approver.Reply{
 		Channel: Name, Conversation: Conversation, Sender: person.ID, Name: person.Name,
 		Approve: a.Approve, Method: approver.ByTyped, Request: a.Request, Message: a.Message, Shown: a.Shown,
-		Choice: a.Choice,
+		Choice: a.Choice, Reason: a.Reason,
 	}
 	if a.Code != "" {
 		code, err := tokens.Parse(a.Code)
@@ -139,7 +139,7 @@ func (c *Channel) replyOf(person approver.Approver, a Answer) (approver.Reply, a
 	}
 	if a.Term != "" {
 		term, ok := approver.ParseTerm(a.Term)
-		if !ok || !a.Approve || r.Method != approver.ByCommand {
+		if !ok || !a.Approve || r.Code.IsZero() {
 			return approver.Reply{}, c.refused(person.ID, display.Msg(textTerm))
 		}
 		r.Grant = term

@@ -56,6 +56,11 @@ func TestAnswerBecomesReply(t *testing.T) {
 			func(r *approver.Reply) {
 				r.Approve, r.Method, r.Code, r.Grant = true, approver.ByCommand, k.Code, approver.Term{Session: true}
 			}},
+		"deny command with a reason": {`{"code":"` + secret + `","command":true,"reason":"not on main"}`,
+			func(r *approver.Reply) { r.Method, r.Code, r.Reason = approver.ByCommand, k.Code, "not on main" }},
+		"a code for a time": {`{"code":"` + secret + `","approve":true,"term":"15m"}`, func(r *approver.Reply) {
+			r.Approve, r.Method, r.Code, r.Grant = true, approver.ByCode, k.Code, approver.Term{For: 15 * time.Minute}
+		}},
 		"deny command": {`{"code":"` + secret + `","command":true}`,
 			func(r *approver.Reply) { r.Method, r.Code = approver.ByCommand, k.Code }},
 		"code with its card": {`{"request":"r1","code":"` + secret + `","approve":true}`, func(r *approver.Reply) {
@@ -108,8 +113,6 @@ func TestAnswerRefused(t *testing.T) {
 		"a term that is none": {ann, `{"code":"CONFIRM-7KQ4MX","approve":true,"command":true,"term":"61m"}`,
 			"How long a yes lasts"},
 		"a term for a no": {ann, `{"code":"CONFIRM-7KQ4MX","command":true,"term":"15m"}`,
-			"How long a yes lasts"},
-		"a term beside the bare code": {ann, `{"code":"CONFIRM-7KQ4MX","approve":true,"term":"15m"}`,
 			"How long a yes lasts"},
 		"a term without the code": {ann, `{"request":"r1","approve":true,"command":true,"term":"15m"}`,
 			"How long a yes lasts"},

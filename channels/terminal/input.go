@@ -38,6 +38,8 @@ type Input struct {
 	// Grant is how long a yes lasts, and Choice the number of the choice that it means.
 	Grant  approver.Term
 	Choice int
+	// Reason is what was said with a no, for the agent.
+	Reason string
 }
 
 // maxLine bounds a typed line in bytes.
@@ -51,7 +53,7 @@ var errInput = errors.New("not understood: type help to see what can be typed")
 //	n 3   no 3    deny 3             deny card 3
 //	y 3 2                            approve card 3 with its choice 2
 //	3 CONFIRM-7KQ4MX                 approve card 3 with its code; y 3 CODE does too, n 3 CODE denies
-//	/approve CODE   /deny CODE       as in the chats
+//	/approve CODE   /deny CODE why   as in the chats
 //	/approve CODE session            also later in the same session; or for a time, 1m to 60m
 //	CONFIRM-7KQ4MX                   approve the card with that code; "no CONFIRM-7KQ4MX" denies
 //	show 3   list   help   quit
@@ -106,13 +108,25 @@ func chatInput(line string) (Input, error) {
 		return Input{}, errInput
 	case err != nil:
 		return Input{}, err
+	case meant.Want != approver.WantAnswer:
+		return wanted(meant.Want)
 	case meant.Code.IsZero():
 		return Input{}, errors.New("which card? put its number behind, such as y 3")
 	}
 	return Input{
 		Verb: VerbAnswer, Approve: meant.Approve, Code: meant.Code, Command: meant.Method == approver.ByCommand,
-		Grant: meant.Grant,
+		Grant: meant.Grant, Reason: meant.Reason,
 	}, nil
+}
+
+// wanted is a command of the chats that answers nothing. What does the same on a machine is said.
+func wanted(want approver.Want) (Input, error) {
+	verb := map[approver.Want]Verb{approver.WantHelp: VerbHelp, approver.WantPending: VerbList}[want]
+	if verb != VerbNone {
+		return Input{Verb: verb}, nil
+	}
+	return Input{}, fmt.Errorf("nothing was done: %[1]s is a command of its own here: type approver %[1]s in another "+
+		"window", want)
 }
 
 // answer reads a card's number and, if there is one, a code.

@@ -17,6 +17,7 @@ func TestParseInput(t *testing.T) {
 	with := func(in Input) Input { in.Code = code; return in }
 	chosen := func(in Input, n int) Input { in.Choice = n; return in }
 	command := func(in Input) Input { in.Command = true; return with(in) }
+	because := func(in Input, why string) Input { in.Reason = why; return in }
 	lasting := func(term approver.Term) Input { in := command(yes(0)); in.Grant = term; return in }
 	for _, test := range []struct {
 		line string
@@ -44,6 +45,16 @@ func TestParseInput(t *testing.T) {
 		{line: "/approve CONFIRM-7KQ4MX 15m", want: lasting(approver.Term{For: 15 * time.Minute})},
 		{line: "/approve 7KQ4MX session", want: lasting(approver.Term{Session: true})},
 		{line: "/deny 7KQ4MX", want: command(no(0))},
+		{line: "/deny CONFIRM-7KQ4MX not on main", want: because(command(no(0)), "not on main")},
+		{line: "no CONFIRM-7KQ4MX, not on main", want: because(with(no(0)), "not on main")},
+		{line: "/approve CONFIRM-7KQ4MX 15 Min", want: lasting(approver.Term{For: 15 * time.Minute})},
+		{line: "/approve CONFIRM-7KQ4MX if Bob agrees", err: "send the code alone to approve"},
+		{line: "/freeze", err: "nothing was done: freeze is a command of its own here: type approver freeze"},
+		{line: "/Freeze! it went mad", err: "type approver freeze in another window"},
+		{line: "/status", err: "type approver status"},
+		{line: "/grants", err: "type approver grants"},
+		{line: "/pending", want: Input{Verb: VerbList}},
+		{line: "/help", want: Input{Verb: VerbHelp}},
 		{line: "CONFIRM-7KQ4MX", want: with(yes(0))},
 		{line: "no CONFIRM-7KQ4MX", want: with(no(0))},
 		{line: "yes CONFIRM-7KQ4MX", want: with(yes(0))},

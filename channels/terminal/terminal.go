@@ -183,7 +183,12 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, content approver
 		}
 		return calls.Final("terminal: update: the message is gone: post the card anew")
 	}
-	k.set(content)
+	next := *k
+	if next.set(content); next.partial && !k.partial && !content.State.Settled() {
+		c.mu.Unlock()
+		return fmt.Errorf("terminal: update: %w", approver.ErrShowsLess)
+	}
+	k.card, k.partial = next.card, next.partial
 	k.rev++
 	rev := k.rev
 	c.spread(k)

@@ -22,7 +22,8 @@ import (
 const helpText = `y N          approve card N             n N          deny card N
 N CODE       approve card N with its code, as CATASTROPHIC cards need
 y N C        approve card N with its choice C
-/approve CODE, /deny CODE               as in the chats
+/approve CODE, /deny CODE why           as in the chats; why is told to
+                                        the agent
 /approve CODE session                   the very same call again, unasked, in
 /approve CODE 15m                       this session, or for that long
 list         what is pending            show N       card N whole
@@ -361,7 +362,7 @@ func (s *screen) find(n int) *entry {
 // send sends an answer to the service, in a goroutine that Run waits for.
 func (s *screen) send(ctx context.Context, in Input, l typed) {
 	a := Answer{Approve: in.Approve, Code: in.Code.Reveal(), Command: in.Command, Choice: in.Choice,
-		Shown: s.withCode(in.Code).shownBefore(l)}
+		Shown: s.withCode(in.Code).shownBefore(l), Reason: in.Reason}
 	if in.Grant != (approver.Term{}) {
 		a.Term = in.Grant.String()
 	}

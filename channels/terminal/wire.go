@@ -63,6 +63,8 @@ type Answer struct {
 	// Term is how long a yes lasts, as typed behind /approve CODE: session, or 1m to
 	// 60m. Empty is once.
 	Term string `json:"term,omitempty"`
+	// Reason is what the person said with a no, for the agent.
+	Reason string `json:"reason,omitempty"`
 }
 
 // An Answered is the JSON document that [Channel.Answer] returns.

@@ -1,0 +1,72 @@
+package telegram
+
+import (
+	"strconv"
+	"testing"
+
+	"approver.example"
+	"approver.example/channels/telegram/telegramtest"
+)
+
+// The story: a person writes "nein, nimm einen Branch" below a card, and approver has no German no. A minute
+// before, they had a hint, at another card: so they hear nothing, think that it is denied, and the card waits on.
+// Every attempt has its own word; only who repeats one word for word hears it once.
+func TestEveryAttemptHasItsWord(t *testing.T) {
+	b := running(t) // a minute between two hints
+	first, second := b.post(highCard(t)), b.post(highCard(t))
+	for i, c := range []struct {
+		card, says, want string
+	}{
+		{first.Message, "nein, nimm einen Branch", sayNeither},
+		{second.Message, "nein, nimm einen Branch", sayNeither},
+		{first.Message, "nein, bitte nicht", sayNeither},
+		{first.Message, "nein, nimm einen Branch", ""},
+		{first.Message, "hallo?", sayNeither},
+	} {
+		told := len(b.told(ann))
+		b.s.ReplyTo(text(ann), text(teamChat), c.card, c.says)
+		b.wantWord(ann, told, c.want, strconv.Itoa(i)+" "+c.says)
+	}
+	for i, says := range []string{"no", "no, not on main", "yes"} { // an edited message does not count, each time
+		told := len(b.told(ann))
+		m := b.s.Payload(ann, teamChat, says)
+		m["edit_date"], m["reply_to_message"] = 1, b.s.Copy(teamChat, first.Message)
+		b.s.Inject(map[string]any{"edited_message": m})
+		b.wantWord(ann, told, sayEdited, strconv.Itoa(i)+" edited "+says)
+	}
+	if len(b.got()) != 0 {
+		t.Errorf("a hint became a reply: %+v", b.got())
+	}
+}
+
+// The story: in a hurry somebody types "/freeze!" in the group, and nothing happens. What a command is called is
+// read as people type it, and the reason behind it is kept.
+func TestCommandsAsPeopleTypeThem(t *testing.T) {
+	b := running(t)
+	bot := "@" + telegramtest.BotName
+	n := 0
+	for says, reason := range map[string]string{
+		"/freeze!": "", "/Freeze": "", "/FREEZE...": "", "/freeze" + bot + "!!": "", bot + " /freeze!": "",
+		"/freeze the agent went mad": "the agent went mad", "/freeze" + bot + ": it went mad": "it went mad",
+		"@Approver_Test_Bot: freeze it went mad": "it went mad",
+	} {
+		b.s.Type(text(ann), text(teamChat), says)
+		n++
+		if r := b.want(n); r.Want != approver.WantFreeze || r.Reason != reason || r.Approve {
+			t.Errorf("%q gave %+v, want the reason %q", says, r, reason)
+		}
+	}
+	for says, want := range map[string]approver.Want{
+		"/freeze?": approver.WantHelp, "/freeze or not?": approver.WantHelp, "/Pending.": approver.WantPending,
+		bot + " status": approver.WantStatus,
+	} {
+		b.s.Type(text(ann), text(teamChat), says)
+		n++
+		if r := b.want(n); r.Want != want || r.Reason != "" {
+			t.Errorf("%q gave %+v", says, r)
+		}
+	}
+	told := len(b.told(ann))
+	b.s.Type(text(ann), text(teamChat), bot+" what is this?")
+	b.wantWord(ann, told, sayHelp, "a question to the bot")
+}
