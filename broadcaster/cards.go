@@ -74,11 +74,10 @@ func (v *Cards) card(r Request, t display.Texts, code tokens.Code) approver.Card
 // push is the headline of a request: what would happen, and where.
 func push(r Request, t display.Texts) string {
 	says := r.Verdict.Says
-	title := says.Title
-	if title.IsZero() {
-		title = r.Call.Display().Title()
+	if says.Title.IsZero() {
+		says.Title, says.More = r.Call.Display().Title(), 0
 	}
-	return display.PushLine(r.Verdict.Severity.String(), t.Say(title), display.SafeLine(says.Project))
+	return display.PushLine(r.Verdict.Severity.String(), t.Title(says), display.SafeLine(says.Project))
 }
 
 // body is the whole call, with what is dangerous or has changed in its environment. hidden reports that
@@ -113,7 +112,7 @@ func whyLines(v approver.Verdict, t display.Texts) (lines []string) {
 	}
 	lines = append(lines, display.Capitalized(t.Say(says.Why)))
 	for i, does := range says.Does {
-		if i == 0 && len(does.Args) > 0 && slices.Equal(does.Args, says.Title.Args) {
+		if i == 0 && says.More == 0 && len(does.Args) > 0 && slices.Equal(does.Args, says.Title.Args) {
 			continue // the headline says so
 		}
 		lines = append(lines, display.Capitalized(t.Say(does)))

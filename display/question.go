@@ -56,7 +56,7 @@ func (c Call) ownTitle() Phrase {
 	fields, _ := fieldsOf(c.Args)
 	for _, key := range q.value {
 		if text := textAt(fields, key); text != "" {
-			return Phrase{q.title, []string{text}}
+			return Phrase{Text: q.title, Args: []string{text}}
 		}
 	}
 	return Phrase{Text: q.sentence}

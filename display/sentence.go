@@ -1,6 +1,7 @@
 package display
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -31,7 +32,7 @@ func Capitalized(s string) string {
 // Plain is the phrase in English, as it is: nothing of it is made safe.
 func (p Phrase) Plain() string {
 	text, out := p.Text, ""
-	for _, arg := range p.Args {
+	for _, arg := range slices.Concat(p.Args, p.Own) {
 		before, after, found := strings.Cut(text, "%s")
 		if !found {
 			break
@@ -41,10 +42,18 @@ func (p Phrase) Plain() string {
 	return out + text
 }
 
+// Title says the title of a summary, and how many further things there are; empty if it has none.
+func (t Texts) Title(s Summary) string {
+	if s.Title.IsZero() || s.More == 0 {
+		return t.Say(s.Title)
+	}
+	return t.Message(Msg("%s and %d more", s.Title, s.More))
+}
+
 // Or returns the summary with what it lacks taken from another one of the same call.
 func (s Summary) Or(other Summary) Summary {
 	if s.Title.IsZero() {
-		s.Title = other.Title
+		s.Title, s.More = other.Title, other.More
 	}
 	if s.Why.IsZero() {
 		s.Why = other.Why

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,22 +58,22 @@ func (t Texts) Message(m Message) string {
 }
 
 // Say says a phrase on one line. Its arguments, and a text that has no translation, are masked and
-// made visible. An argument of several words that has a translation, such as what is lost, is translated.
+// made visible. Only approver's own words are translated, never an argument, which may be the call's.
 // Arguments that do not fit the text are shown after it.
 func (t Texts) Say(p Phrase) string {
-	args := make([]any, len(p.Args))
-	for i, a := range p.Args {
-		args[i] = SafeLine(a)
-		if ours := t.translated(a, nil); ours != "" && strings.Contains(a, " ") && takes(a, 0) {
-			args[i] = ours
-		}
+	args := make([]any, 0, len(p.Args)+len(p.Own))
+	for _, a := range p.Args {
+		args = append(args, SafeLine(a))
+	}
+	for _, own := range p.Own {
+		args = append(args, cmp.Or(t.translated(own, nil), SafeLine(own)))
 	}
 	text := cmp.Or(t.translated(p.Text, args), SafeLine(p.Text))
 	switch {
 	case len(args) == 0:
 		return text
 	case !takes(p.Text, len(args)):
-		return text + " (" + SafeLine(strings.Join(p.Args, ", ")) + ")"
+		return text + " (" + SafeLine(strings.Join(slices.Concat(p.Args, p.Own), ", ")) + ")"
 	}
 	return fmt.Sprintf(text, args...)
 }

@@ -64,8 +64,12 @@ func TestWhatIsSaid(t *testing.T) {
 		{german, Phrase{Text: "Move %s to %s", Args: []string{"a", "b"}}, "Nach b kommt a"},
 		{german, Phrase{Text: "Drop %s", Args: []string{"main"}}, "Drop main"},
 		{Texts{}, Phrase{Text: "Force-push %s", Args: []string{"main"}}, "Force-push main"},
-		{german, Phrase{Text: "Force-push %s", Args: []string{"deletes a volume"}}, "Force-Push nach löscht ein Volume"},
-		// the agent's words
+		{german, Phrase{Text: "Force-push %s", Own: []string{"deletes a volume"}}, "Force-Push nach löscht ein Volume"},
+		{german, Phrase{Text: "Move %s to %s", Args: []string{"a"}, Own: []string{"deletes a volume"}},
+			"Nach löscht ein Volume kommt a"},
+		{Texts{}, Phrase{Text: "Force-push %s", Own: []string{"deletes a volume"}}, "Force-push deletes a volume"},
+		// the agent's words, also if they are a text of approver's
+		{german, Phrase{Text: "Force-push %s", Args: []string{"deletes a volume"}}, "Force-Push nach deletes a volume"},
 		{german, Phrase{Text: "Force-push %s", Args: []string{"plain"}}, "Force-Push nach plain"},
 		{german, Phrase{Text: "Force-push %s", Args: []string{"Move %s to %s"}}, "Force-Push nach Move %s to %s"},
 		{german, Phrase{Text: "Force-push %s", Args: []string{"a\nb\u202e"}}, "Force-Push nach a ⏎ b" + hidden},

@@ -69,44 +69,44 @@ func (c Call) title() Phrase {
 		switch {
 		case c.OwnShell || c.Tool == askTool:
 		case server != "":
-			p = Phrase{"%s: %s " + p.Text, append([]string{server, verb}, p.Args...)}
+			p = Phrase{Text: "%s: %s " + p.Text, Args: append([]string{server, verb}, p.Args...)}
 		default:
-			p = Phrase{"%s: " + p.Text, append([]string{c.Tool}, p.Args...)}
+			p = Phrase{Text: "%s: " + p.Text, Args: append([]string{c.Tool}, p.Args...)}
 		}
 		return p
 	}
 	object := telling(c.Tool, fields)
 	switch {
 	case server != "" && object != "":
-		return Phrase{"%s: %s %s", []string{server, verb, object}}
+		return Phrase{Text: "%s: %s %s", Args: []string{server, verb, object}}
 	case server != "":
-		return Phrase{"%s: %s", []string{server, verb}}
+		return Phrase{Text: "%s: %s", Args: []string{server, verb}}
 	case object != "":
-		return Phrase{"%s %s", []string{c.Tool, object}}
+		return Phrase{Text: "%s %s", Args: []string{c.Tool, object}}
 	}
-	return Phrase{"%s", []string{c.Tool}}
+	return Phrase{Text: "%s", Args: []string{c.Tool}}
 }
 
 // title says what is done to a file.
 func (ch change) title() Phrase {
 	switch ch.kind {
 	case writes:
-		return Phrase{"Write %s", []string{ch.path}}
+		return Phrase{Text: "Write %s", Args: []string{ch.path}}
 	case edits, inserts:
-		return Phrase{"Edit %s", []string{ch.path}}
+		return Phrase{Text: "Edit %s", Args: []string{ch.path}}
 	case patches:
 		files, ok := patchOf(ch.text)
 		if !ok {
-			return Phrase{"Apply a patch", nil}
+			return Phrase{Text: "Apply a patch"}
 		}
 		text := map[string]string{"Add": "Write %s", "Delete": "Delete %s", "Update": "Edit %s"}[files[0].does]
 		switch n := len(files) - 1; n {
 		case 0:
-			return Phrase{text, []string{files[0].path}}
+			return Phrase{Text: text, Args: []string{files[0].path}}
 		case 1:
-			return Phrase{text + ", and change %s", []string{files[0].path, files[1].path}}
+			return Phrase{Text: text + ", and change %s", Args: []string{files[0].path, files[1].path}}
 		default:
-			return Phrase{text + ", and change %s more files", []string{files[0].path, strconv.Itoa(n)}}
+			return Phrase{Text: text + ", and change %s more files", Args: []string{files[0].path, strconv.Itoa(n)}}
 		}
 	case noChange:
 	}
@@ -118,13 +118,13 @@ func firstLine(command string) Phrase {
 	lines := slices.DeleteFunc(strings.Split(command, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
 	switch n := len(lines); n {
 	case 0:
-		return Phrase{"%s", []string{command}}
+		return Phrase{Text: "%s", Args: []string{command}}
 	case 1:
-		return Phrase{"%s", []string{strings.TrimSpace(lines[0])}}
+		return Phrase{Text: "%s", Args: []string{strings.TrimSpace(lines[0])}}
 	case 2:
-		return Phrase{"%s (and 1 more line)", []string{strings.TrimSpace(lines[0])}}
+		return Phrase{Text: "%s (and 1 more line)", Args: []string{strings.TrimSpace(lines[0])}}
 	default:
-		return Phrase{"%s (and %s more lines)", []string{strings.TrimSpace(lines[0]), strconv.Itoa(n - 1)}}
+		return Phrase{Text: "%s (and %s more lines)", Args: []string{strings.TrimSpace(lines[0]), strconv.Itoa(n - 1)}}
 	}
 }
 

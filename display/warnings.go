@@ -76,9 +76,11 @@ func Warnings(texts ...string) (all []Phrase) {
 		switch {
 		case len(alikes) == maxNamed:
 		case is == alike:
-			alikes = append(alikes, Phrase{"A letter looks like an ASCII one but is not: %s in %s", []string{name, word}})
+			alikes = append(alikes, Phrase{Text: "A letter looks like an ASCII one but is not: %s in %s",
+				Args: []string{name, word}})
 		case is == foreign:
-			alikes = append(alikes, Phrase{"A letter of another script stands in an ASCII word: %s in %s", []string{name, word}})
+			alikes = append(alikes, Phrase{Text: "A letter of another script stands in an ASCII word: %s in %s",
+				Args: []string{name, word}})
 		}
 	}
 	for _, text := range texts {
@@ -97,14 +99,14 @@ func Warnings(texts ...string) (all []Phrase) {
 		}
 		named := strings.Join(names[:min(len(names), maxNamed)], ", ")
 		if more := len(names) - maxNamed; more > 0 {
-			all = append(all, Phrase{text + ", and %s more", []string{named, strconv.Itoa(more)}})
+			all = append(all, Phrase{Text: text + ", and %s more", Args: []string{named, strconv.Itoa(more)}})
 		} else {
-			all = append(all, Phrase{text, []string{named}})
+			all = append(all, Phrase{Text: text, Args: []string{named}})
 		}
 	}
 	all = append(all, alikes...)
 	if more := len(found[alike]) + len(found[foreign]) - len(alikes); more > 0 {
-		all = append(all, Phrase{"%s more such letters", []string{strconv.Itoa(more)}})
+		all = append(all, Phrase{Text: "%s more such letters", Args: []string{strconv.Itoa(more)}})
 	}
 	return all
 }

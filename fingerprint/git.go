@@ -46,6 +46,7 @@ func (g *gitCall) bind() {
 		}
 	}
 	g.editors()
+	g.pushes()
 	if g.sub != "" && !gitKnown[g.sub] && effect.IsKnown(g.sub) && !strings.Contains(g.sub, "/") {
 		g.lookup(g.c.Step, "git-"+g.sub)
 	}

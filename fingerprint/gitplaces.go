@@ -12,6 +12,7 @@ import (
 	"approver.example/fingerprint/disk"
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/gitrepo"
 )
 
 // This file finds further settings and hooks of git: in submodules, in a local repository
@@ -150,6 +151,17 @@ func (g *gitCall) todo(dir string) {
 	g.Bound["exec "+file] = hex.EncodeToString(sum.Sum(nil))
 }
 
+// pushes binds the user's settings of git, which may lead a push elsewhere. Only what they say of pushes
+// counts: the programs in them are the user's own.
+func (g *gitCall) pushes() {
+	if g.sub != "push" && g.sub != "send-pack" {
+		return
+	}
+	for _, file := range gitrepo.UserSettings(g.call.Env["HOME"], g.call.Env["XDG_CONFIG_HOME"]) {
+		g.BindCode(file)
+	}
+}
+
 // homes returns the user's settings, if the call itself sets the home.
 func (g *gitCall) homes() (files []string) {
 	for _, home := range g.Given["HOME"] {
@@ -255,6 +267,9 @@ func (g *gitCall) directory(dir string) {
 			return
 		}
 		common = filepath.Clean(abs(dir, text))
+	}
+	if gitrepo.ReadsHead(g.sub, g.args) {
+		g.BindCode(filepath.Join(dir, "HEAD")) // the branch that it works on, which people read
 	}
 	g.config(filepath.Join(common, "config"), 0)
 	g.config(filepath.Join(dir, "config.worktree"), 0)

@@ -66,11 +66,10 @@ func pushLine(t *testing.T, first string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	title := v.Says.Title
-	if title.IsZero() {
-		title = call.Display().Title()
+	if v.Says.Title.IsZero() {
+		v.Says.Title, v.Says.More = call.Display().Title(), 0
 	}
-	return display.PushLine(v.Severity.String(), display.Texts{}.Say(title), v.Says.Project)
+	return display.PushLine(v.Severity.String(), display.Texts{}.Title(v.Says), v.Says.Project)
 }
 
 // start is what a screen shows of a line.

@@ -1,7 +1,6 @@
 package reflexcore
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -67,14 +66,25 @@ func (e *Engine) say(j *judgment, v *approver.Verdict) {
 		return
 	}
 	call := &j.call.ToolCall
-	v.Says.Project, v.Says.Branch = e.projectOf(call.Dir, j.call.Around.Home)
 	c := summary.Call{ToolCall: *call, Home: j.call.Around.Home, Effects: j.call.Effects, Places: j.places,
-		About: j.about, Rule: v.Rule, Branch: v.Says.Branch,
+		About: j.about, Rule: v.Rule,
 		Real: func(p string) (string, bool) { return j.call.Links.Real(e.analyzer.Files, p) }}
 	if call.Command != "" {
 		c.Pieces = shell.Pieces(call.Command, e.analyzer.Limits.Shell)
 	}
-	v.Says.Title, v.Says.Does, v.Says.Part = c.Title(), c.Does(), c.Part()
+	at := e.placeOf(j, c.Pieces)
+	if at.pushes == 1 {
+		c.Push.Mapped = at.push.Mapped
+		if at.still {
+			c.Push.Branch = at.push.Branch
+		}
+	}
+	v.Says.Project, v.Says.Branch = display.OneLine(e.projectOf(&at, &c)), display.OneLine(at.branch)
+	if at.pushes == 1 && v.Says.Project == "" {
+		c.Push.Remote = at.push.Remote
+	}
+	v.Says.Title, v.Says.More = c.Title()
+	v.Says.Does, v.Says.Part = c.Does(), c.Part()
 	v.Says.Undo = undo(v.Irreversible)
 }
 
@@ -107,7 +117,7 @@ func undo(i approver.Irreversibility) display.Phrase {
 		return display.Phrase{Text: undoGit}
 	}
 	if strings.Contains(i.Why, ", "+lossLater) {
-		return display.Phrase{Text: undoLater, Args: []string{lost}}
+		return display.Phrase{Text: undoLater, Own: []string{lost}}
 	}
 	for _, u := range undos {
 		if i.Score < u.from {
@@ -122,23 +132,9 @@ func undo(i approver.Irreversibility) display.Phrase {
 		case strings.Contains(i.Why, ", "+lossTrashed):
 			text = u.trashed
 		}
-		return display.Phrase{Text: text, Args: []string{lost}}
+		return display.Phrase{Text: text, Own: []string{lost}}
 	}
 	return display.Phrase{}
-}
-
-// projectOf returns the name of the repository of a folder, owner/name if its remote says so, and the
-// branch that is checked out.
-func (e *Engine) projectOf(dir, home string) (project, branch string) {
-	if !path.IsAbs(dir) {
-		return "", ""
-	}
-	project, branch = e.analyzer.Git.Named(dir)
-	dir = path.Clean(dir)
-	if project == "" && dir != home && dir != "/" && dir != "/tmp" {
-		project = path.Base(dir)
-	}
-	return display.OneLine(project), display.OneLine(branch)
 }
 
 // Texts returns what the engine says to people beside the reasons of rules, for catalogs of

@@ -30,7 +30,7 @@ func TestOrder(t *testing.T) {
 	card.Body, card.Part = channeltest.Command("make\ngit push --force origin main"), "git push --force"
 	card.Warnings = []string{"May change after your answer: ./deploy.sh."}
 	v := rendered(t, card)
-	if want := fmt.Sprintf("🟠 HIGH · Force-push main\n⏳ <t:%d:R>", card.Due.Unix()); v.Content != want {
+	if want := fmt.Sprintf("🟠 HIGH · Force-push main\n⏳ <t:%d:R> · no answer is a no", card.Due.Unix()); v.Content != want {
 		t.Errorf("the message is %q, want %q", v.Content, want)
 	}
 	want := "```bash\nmake\ngit push --force origin main\n```\n" +
@@ -39,7 +39,7 @@ func TestOrder(t *testing.T) {
 		"**⚠️** May change after your answer: ./deploy.sh.\n" +
 		"**Agent says (not checked):** tidy up\n" +
 		"**👤** claude of ann \\@ devbox · \\~/src\n" +
-		"Code: `" + card.Code.Reveal() + "`"
+		"Code, to type instead: `" + card.Code.Reveal() + "`"
 	if v.Embeds[0].Description != want {
 		t.Errorf("the card is\n%s\nwant\n%s", v.Embeds[0].Description, want)
 	}

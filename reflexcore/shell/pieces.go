@@ -8,7 +8,11 @@ import (
 
 // A Piece is a simple command with its redirections, and the pipeline that it is part of. Both are
 // parts of the text, as they are written there.
-type Piece struct{ Text, Pipe string }
+type Piece struct {
+	Text, Pipe string
+	At         int  // where Text begins
+	Sets       bool // it sets variables
+}
 
 // maxPieces limits the pieces of a text.
 const maxPieces = 8192
@@ -47,7 +51,10 @@ func Pieces(src string, lim Limits) []Piece {
 				pipe = textOf(src, pipes[0])
 			}
 			if text != "" {
-				out = append(out, Piece{text, pipe})
+				call, is := cmd.(*syntax.CallExpr)
+				sets := stmt.Cmd != nil && (!is || len(call.Assigns) > 0)
+				at := int(stmt.Pos().Offset()) //nolint:gosec // an offset in a text
+				out = append(out, Piece{Text: text, Pipe: pipe, At: at, Sets: sets})
 			}
 		}
 		return true

@@ -30,9 +30,9 @@ func (c *Call) argument(name string) string {
 	case "which":
 		return c.which()
 	case "role":
-		return c.named([]string{"role", "rolename", "permission", "access", "accesslevel"})
+		return c.only([]string{"role", "rolename", "permission", "access", "accesslevel"})
 	case "number":
-		return c.named([]string{"pullnumber", "pullrequestnumber", "number", "mergerequestiid", "iid"})
+		return c.only([]string{"pullnumber", "pullrequestnumber", "number", "mergerequestiid", "iid"})
 	case "repo":
 		return c.repo()
 	}
@@ -137,42 +137,56 @@ func (c *Call) values() map[string]string {
 	}
 	dec := json.NewDecoder(bytes.NewReader(c.Args))
 	dec.UseNumber()
-	var doc any
-	if dec.Decode(&doc) != nil {
-		return c.args
+	if !c.flatten("", dec, maxLevels) {
+		clear(c.args)
 	}
-	c.flatten("", doc, maxLevels)
 	return c.args
 }
 
-// flatten adds a value to the arguments. Of what is nested too deep nothing is known.
-func (c *Call) flatten(key string, value any, levels int) {
+// flatten adds the next value to the arguments, and reports whether it could be read. Of what is nested too deep
+// nothing is known.
+func (c *Call) flatten(key string, dec *json.Decoder, levels int) bool {
+	token, err := dec.Token()
+	if err != nil {
+		return false
+	}
 	text := ""
-	switch v := value.(type) {
+	switch v := token.(type) {
 	case string:
 		text = v
 	case json.Number:
 		text = v.String()
-	case []any:
-		if len(v) > 1 {
-			c.args["#"] = strconv.Itoa(max(len(v), c.listed()))
+	case json.Delim:
+		n := 0
+		for ; dec.More(); n++ {
+			inner := key
+			if v == '{' {
+				name, err := dec.Token()
+				if err != nil {
+					return false
+				}
+				inner, _ = name.(string)
+				inner = strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(inner))
+			}
+			if !c.flatten(inner, dec, levels-1) {
+				return false
+			}
 		}
-		for _, item := range v {
-			c.flatten(key, item, levels-1)
+		if v == '[' && n > 1 {
+			c.args["#"] = strconv.Itoa(max(n, c.listed()))
 		}
-	case map[string]any:
-		if levels <= 0 {
-			return
-		}
-		for name, item := range v {
-			c.flatten(strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name)), item, levels-1)
-		}
+		_, err := dec.Token()
+		return err == nil
+	}
+	if levels < 0 {
+		return true
 	}
 	if before, is := c.args[key]; text != "" && is && before != text {
 		c.args[key] = "" // whichever is shown, the other may count
 	} else if text != "" {
 		c.args[key] = text
 	}
+	return true
 }
 
 // listed returns the length of the longest list of the arguments.
@@ -184,26 +198,30 @@ func (c *Call) listed() int {
 	return n
 }
 
-// only returns the argument that has one of the names; empty if there are several that differ.
+// only returns the argument that has one of the names; empty if there are several that differ, or if one whose
+// name has one of these in it does: whichever is shown, the other may count.
 func (c *Call) only(list []string) string {
-	text := c.named(list)
+	text := ""
 	for _, name := range list {
-		if other, is := c.values()[name]; is && other != text {
+		switch other, is := c.values()[name]; {
+		case !is:
+		case other == "" || text != "" && text != other:
+			return ""
+		default:
+			text = other
+		}
+	}
+	for key, other := range c.values() {
+		if other != text && isNumber(other) == isNumber(text) && !wordset.HasAnyPrefix(key, "from", "source", "sender") &&
+			slices.ContainsFunc(list, func(name string) bool { return len(name) > 4 && strings.Contains(key, name) }) {
 			return ""
 		}
 	}
 	return text
 }
 
-// named returns the first argument that has one of the names.
-func (c *Call) named(list []string) string {
-	for _, name := range list {
-		if text := c.values()[name]; text != "" {
-			return text
-		}
-	}
-	return ""
-}
+// isNumber reports whether a text is a number.
+func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789.,-+eE") == "" }
 
 // amount returns what is paid: as it is written there, or, if it is known to count the smallest units, as people
 // write it.
@@ -220,25 +238,64 @@ func (c *Call) amount() string {
 	return amount
 }
 
-// which returns the name of the thing that a tool is about.
+// which returns the name of the thing that a tool is about; both if there are two that may be it, and none if there
+// are more.
 func (c *Call) which() string {
-	if text := c.named(names); text != "" {
+	if text, is := c.joined(func(key string) bool { return slices.Contains(names, key) }); is {
 		return text
 	}
-	for _, key := range slices.Sorted(maps.Keys(c.values())) {
-		if strings.HasSuffix(key, "id") || strings.HasSuffix(key, "name") {
-			return c.args[key]
-		}
-	}
-	return ""
+	text, _ := c.joined(func(key string) bool { return strings.HasSuffix(key, "id") || strings.HasSuffix(key, "name") })
+	return text
 }
 
-// repo returns the owner and the name of a repository.
-func (c *Call) repo() string {
-	name := c.named(repos)
-	owner := c.named(owners)
-	if name == "" || owner == "" || strings.Contains(name, "/") {
-		return name
+// maxNames limits the arguments that are shown as the name of one thing.
+const maxNames = 2
+
+// joined returns the different arguments that are wanted; empty if there are too many. is reports whether there
+// are any.
+func (c *Call) joined(wanted func(key string) bool) (text string, is bool) {
+	var all []string
+	for _, key := range slices.Sorted(maps.Keys(c.values())) {
+		if !wanted(key) {
+			continue
+		}
+		if c.args[key] == "" {
+			return "", true
+		}
+		if !slices.Contains(all, c.args[key]) {
+			all = append(all, c.args[key])
+		}
 	}
-	return owner + "/" + name
+	if len(all) > maxNames {
+		return "", true
+	}
+	return strings.Join(all, ", "), len(all) > 0
+}
+
+// repo returns the owner and the name of a repository; empty if the arguments may mean several.
+func (c *Call) repo() string {
+	owner, only := c.only(owners), ""
+	for _, key := range append(slices.Clone(repos), owners...) {
+		name, is := c.values()[key]
+		switch {
+		case !is:
+			continue
+		case name == "":
+			return ""
+		case slices.Contains(owners, key):
+			if owner != name {
+				return ""
+			}
+			continue
+		case owner != "" && !strings.Contains(name, "/"):
+			name = owner + "/" + name
+		case owner != "" && !strings.HasPrefix(name, owner+"/"):
+			return ""
+		}
+		if only != "" && only != name {
+			return ""
+		}
+		only = name
+	}
+	return only
 }

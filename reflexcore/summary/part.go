@@ -1,23 +1,38 @@
 package summary
 
 import (
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/shell"
 )
 
 // maxPart limits the part that is marked, in bytes. A longer one shows nobody where to look.
 const maxPart = 2000
 
+// maxMarked limits the effects of which it is found out whether they are of the same part.
+const maxMarked = 64
+
 // Part returns the part of the command that has the effect of the verdict, exactly as it is written.
-// It is empty if that is the whole command, or not certain.
+// It is empty if that is the whole command, not certain, or one of several parts that count.
 func (c *Call) Part() string {
 	i := c.subject()
 	if i < 0 || c.Command == "" {
 		return ""
 	}
 	part := (&matter{c, i, &c.Effects[i]}).piece()
+	alike, others := c.beside(i)
+	all := append(alike, others...)
+	for k, own := 0, c.rank(i); k < len(c.Effects) && len(all) <= maxMarked; k++ {
+		if losing&(1<<c.Effects[k].Kind) != 0 && own < len(does()) && c.rank(k) == own { // also those with the same words
+			all = append(all, k)
+		}
+	}
+	if len(all) > maxMarked || slices.ContainsFunc(all, func(k int) bool {
+		return (&matter{c, k, &c.Effects[k]}).piece() != part
+	}) {
+		return ""
+	}
 	if len(part) > maxPart || !strings.Contains(c.Command, part) || part == strings.TrimSpace(c.Command) {
 		return ""
 	}
@@ -27,31 +42,15 @@ func (c *Call) Part() string {
 // piece returns the simple command that has the effect, or the whole pipeline of one whose data
 // comes out of it; empty if it is not certain which that is.
 func (m *matter) piece() string {
-	best, score, alone := shell.Piece{}, 0, false
-	words := strings.Fields(strings.ReplaceAll(m.By, "=", "= "))
-	for _, p := range m.Pieces {
-		s := 0
-		if inOrder(p.Text, words) {
-			s = 2
-		}
-		if m.mentioned(p.Text) {
-			s++
-		}
-		switch {
-		case s > score:
-			best, score, alone = p, s, true
-		case s == score && p.Text != best.Text:
-			alone = false
-		}
-	}
+	all, _ := m.commands()
 	switch {
-	case score == 0 || !alone:
+	case len(all) != 1:
 		return ""
 	case strings.HasSuffix(m.By, "(stdin)"),
 		m.Taint != 0 && (m.Kind == effect.Exec || m.Kind == effect.NetOut || m.Kind == effect.Write):
-		return best.Pipe
+		return all[0].Pipe
 	}
-	return best.Text
+	return all[0].Text
 }
 
 // inOrder reports whether the words stand in a text as words of their own, one after the other. What

@@ -15,6 +15,7 @@ import (
 	"approver.example"
 	"approver.example/display"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/gitrepo"
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/shell"
 )
@@ -27,40 +28,45 @@ type Call struct {
 	Places  []places.Place // of the effects
 	About   int            // the index of the effect that the verdict is about, or -1
 	Rule    string         // the rule that found it
-	Branch  string         // that is checked out; empty if it is not known
+	Push    gitrepo.Push   // where the only push of the call goes, if no place names it
 	// Real returns where the links of a path lead. Nil follows none.
 	Real   func(string) (string, bool)
 	Pieces []shell.Piece // the simple commands in the command; nil if they are not known
 
-	server string
-	args   map[string]string
+	server  string
+	args    map[string]string
+	grouped *[]group // once they are known
 }
 
 // maxDoes limits the phrases of what a call does; of further ones the number is said.
 const maxDoes = 4
 
 // Title says what the call would do, as a person would; zero if nothing says more than the call
-// itself.
-func (c *Call) Title() display.Phrase {
+// itself. more is how many further things it does beside the one that the title names.
+func (c *Call) Title() (p display.Phrase, more int) {
 	if c.About < 0 {
-		if p, ok := c.say(titles(), -1); ok {
-			return p
+		if p, _, ok := c.say(titles(), -1); ok {
+			return p, 0
 		}
 	}
 	i := c.subject()
 	if i < 0 || c.isPlainFile(&c.Effects[i]) {
-		return display.Phrase{}
+		return display.Phrase{}, 0
 	}
-	p, ok := c.say(titles(), i)
+	i = c.worst(i)
+	p, row, ok := c.say(titles(), i)
 	if !ok && c.Effects[i].Bits&effect.Later != 0 { // what the code does has no title, but that it is written
 		for k := range c.Effects {
 			if e := &c.Effects[k]; e.Kind == effect.Write && e.Bits&effect.Later == 0 && !c.isPlainFile(e) {
-				p, _ = c.say(titles(), k)
-				break
+				p, _, _ = c.say(titles(), k)
+				return p, 0
 			}
 		}
 	}
-	return p
+	if !ok {
+		return p, 0
+	}
+	return p, c.more(i, row.counts())
 }
 
 // isPlainFile reports whether an effect is only that a tool for files changes a file, which a card
@@ -151,6 +157,9 @@ const maxGrouped = 20_000
 
 // groups returns the effects by rows, in their order.
 func (c *Call) groups() []group {
+	if c.grouped != nil {
+		return *c.grouped
+	}
 	var out []group
 	seen := map[string]bool{}
 	for i := range min(len(c.Effects), maxGrouped) {
@@ -178,12 +187,16 @@ func (c *Call) groups() []group {
 	if c.About >= 0 && c.About < len(c.Effects) {
 		first = c.rank(c.About)
 	}
+	for n := range out {
+		c.worstFirst(out[n].effects)
+	}
 	slices.SortStableFunc(out, func(a, b group) int {
 		if a.row == first || b.row == first {
 			return b2i(b.row == first) - b2i(a.row == first)
 		}
 		return a.row - b.row
 	})
+	c.grouped = &out
 	return out
 }
 

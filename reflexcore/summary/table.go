@@ -198,17 +198,17 @@ func (r *row) words(c *Call, i int) (out []string, ok bool) {
 }
 
 // say returns the phrase of the first row that fits and whose words are known.
-func (c *Call) say(table []row, i int) (display.Phrase, bool) {
+func (c *Call) say(table []row, i int) (p display.Phrase, of *row, ok bool) {
 	for k := range table {
 		r := &table[k]
 		if !r.fits(c, i) {
 			continue
 		}
 		if words, ok := r.words(c, i); ok {
-			return display.Phrase{Text: r.text, Args: words}, true
+			return display.Phrase{Text: r.text, Args: words}, r, true
 		}
 	}
-	return display.Phrase{}, false
+	return display.Phrase{}, nil, false
 }
 
 // Texts returns every text that this package says, for catalogs of translations.

@@ -118,11 +118,50 @@ func TestDecoys(t *testing.T) {
 		`{"to":["a@example.com"],"recipient":"b"}`:                   {"", ""},
 		`{"to":["a@example.com","b@example.com"]}`:                   {"", ""},
 		`{"amount":{"value":"9.50","currency":"EUR"},"payee":"bob"}`: {"9.50 EUR", "bob"},
+		`{"amount":1,"amount_total":9900000,"to":"a"}`:               {"", "a"},
+		`{"amount":1,"amount":9900000,"to":"a","to":"b"}`:            {"", ""},
+		`{"amount":1,"to":"Ann","destination_account":"acct_evil"}`:  {"1", ""},
+		`{"amount":1,"from_account":"x","to_account":"y"}`:           {"1", "y"},
+		`{"amount":1,"summary":"two","to":"a"}`:                      {"1", "a"},
 	} {
 		c := &Call{}
 		c.Args = []byte(args)
 		if a, p := c.amount(), c.argument("payee"); a != want[0] || p != want[1] {
 			t.Errorf("%s: got %q and %q, want %q", args, a, p, want)
+		}
+	}
+}
+
+// Where two arguments may name the thing, both are shown or none is.
+func TestDecoysOfNames(t *testing.T) {
+	for word, cases := range map[string]map[string]string{
+		"repo": {
+			`{"owner":"acme","repo":"shop"}`:                              "acme/shop",
+			`{"full_name":"acme/shop","owner":"acme","name":"shop"}`:      "acme/shop",
+			`{"repo":"acme/shop","branch":"x"}`:                           "acme/shop",
+			`{"repo":"ann/scratch","owner":"acme","name":"billing"}`:      "",
+			`{"repo":"scratch","repository":"billing","owner":"acme"}`:    "",
+			`{"repo":"shop","owner":"acme","organization":"other"}`:       "",
+			`{"repo":"shop","repo":"billing","owner":"acme"}`:             "",
+			`{"x":{"repo":"shop"},"y":{"repo":"billing"},"owner":"acme"}`: "",
+			`{"repositories":["shop","billing"],"owner":"acme"}`:          "",
+		},
+		"which": {
+			`{"id":"7"}`:                          "7",
+			`{"id":"7","title":"Plan"}`:           "7, Plan",
+			`{"id":"7","title":"Plan","key":"x"}`: "",
+			`{"page_id":"7"}`:                     "7",
+			`{"a_id":"1","b_id":"2","c_id":"3"}`:  "",
+			`{"name":"a","items":[{"name":"b"}]}`: "",
+		},
+		"role": {`{"role":"reader","permission":"admin"}`: "", `{"role":"admin"}`: "admin"},
+	} {
+		for args, want := range cases {
+			c := &Call{}
+			c.Args = []byte(args)
+			if got := c.argument(word); got != want {
+				t.Errorf("%s: the %s is %q, want %q", args, word, got, want)
+			}
 		}
 	}
 }

@@ -39,7 +39,11 @@ func (m *matter) word(name string) string {
 	case "variable":
 		return strings.TrimSuffix(m.By, "=")
 	case "branch":
-		return m.Branch
+		return m.Push.Branch
+	case "pushed":
+		return m.pushed()
+	case "remote":
+		return address(m.Push.Remote)
 	case "cloud":
 		return clouds[m.Program()]
 	case "registry":
@@ -65,14 +69,25 @@ func (m *matter) relation(name string) string {
 		return m.after()
 	case "count":
 		return m.count()
-	case "more":
-		return number(len(m.group()) - 1)
 	case "other":
 		return m.other()
 	case "common":
 		return m.whole(m.common())
 	}
 	return m.argument(name)
+}
+
+// pushed returns the branch or tag of the remote that a push changes. What the command names is it, unless
+// a setting says that it is pushed to another one.
+func (m *matter) pushed() string {
+	switch to := m.public(); {
+	case to == "HEAD" || to == "@":
+		return m.Push.Branch
+	case m.Push.Mapped && !strings.Contains(m.Command, ":"+to):
+		return ""
+	default:
+		return to
+	}
 }
 
 // clouds are the names of clouds by their programs, and registries those of registries.

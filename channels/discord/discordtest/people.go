@@ -20,20 +20,20 @@ var labels = []struct {
 	start  string
 	button fake.Button
 }{
+	{"approve 15 min", fake.QuarterButton},
+	{"approve session", fake.SessionButton},
 	{"approve", fake.ApproveButton},
-	{"15 min", fake.QuarterButton},
-	{"session", fake.SessionButton},
 	{"deny, say why", fake.WhyButton},
 	{"deny", fake.DenyButton},
 	{"not mine", fake.DisownButton},
-	{"+10 min", fake.TimeButton},
+	{"more time", fake.TimeButton},
 	{"enter code", fake.CodeButton},
 	{"edit", fake.EditButton},
 	{"details", fake.DetailsButton},
 }
 
 func buttonOf(label string) fake.Button {
-	icon := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' }
+	icon := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	words := strings.TrimLeftFunc(label, icon)
 	for _, l := range labels {
 		if strings.HasPrefix(strings.ToLower(words), l.start) {

@@ -1,0 +1,322 @@
+package gitrepo
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/disk"
+)
+
+// This file finds out where a push goes, so that people read it. What git's settings may lead elsewhere is
+// not known: then nothing is said.
+
+// Limits of names for people, in bytes.
+const (
+	maxOwner  = 100
+	maxBranch = 120
+)
+
+// maxSettings limits a file of git's settings, in bytes.
+const maxSettings = 64 << 10
+
+// A Push says where a push goes. What is not known for certain is empty.
+type Push struct {
+	Remote string // its name or address
+	Repo   string // owner/name on github.com, or host/owner/name
+	Branch string // that a push without a refspec overwrites
+	Mapped bool   // a setting sends branches to others than those that a command names
+}
+
+// UserSettings are the files of git's settings outside of a repository.
+func UserSettings(home, xdg string) []string {
+	list := []string{"/etc/gitconfig"}
+	if path.IsAbs(home) {
+		list = append(list, home+"/.gitconfig")
+	}
+	switch {
+	case path.IsAbs(xdg):
+		list = append(list, xdg+"/git/config")
+	case path.IsAbs(home):
+		list = append(list, home+"/.config/git/config")
+	}
+	return list
+}
+
+// Pushes returns where a push from a folder goes. to is the remote that the command names, empty if it
+// names none, and user are the further files of settings.
+func (d *Reader) Pushes(dir, to string, user []string) Push {
+	p := Push{Remote: to}
+	_, common, own := d.folders(dir)
+	if common == "" {
+		return p
+	}
+	var s gitSettings
+	for _, file := range append(slices.Clone(user), common+"/config", own+"/config.worktree") {
+		if !d.settings(&s, file, 0) {
+			return p
+		}
+	}
+	branch := d.checkedOut(own)
+	if p.Remote == "" {
+		p.Remote = s.remoteOf(branch)
+	}
+	for _, key := range []string{"push", "mirror"} {
+		if len(s.remote(p.Remote, key)) > 0 {
+			return Push{Remote: to, Mapped: true}
+		}
+	}
+	mode, merge := s.last("push.default"), s.branch(branch, "merge")
+	switch mode {
+	case "", "simple", "current":
+		if merge == "" || merge == "refs/heads/"+branch {
+			p.Branch = branch
+		}
+	case "nothing":
+	default:
+		p.Mapped = true
+	}
+	urls := s.remote(p.Remote, "pushurl")
+	if len(urls) == 0 {
+		urls = s.remote(p.Remote, "url")
+	}
+	if len(urls) == 0 && to != "" {
+		urls = []string{to} // an address
+	}
+	if len(urls) == 1 && !s.rewrites() {
+		p.Repo = repoName(urls[0])
+	}
+	return p
+}
+
+// checkedOut returns the branch that a working tree has checked out, by its own folder of git.
+func (d *Reader) checkedOut(own string) string {
+	head, err := d.Disk.ReadFile(own+"/HEAD", MaxPath)
+	ref, is := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
+	if err != nil || !is {
+		return ""
+	}
+	return plainName(ref, maxBranch)
+}
+
+// CheckedOut returns the branch that is checked out in a folder, as people may read it; empty if it is not
+// known.
+func (d *Reader) CheckedOut(dir string) string {
+	_, _, own := d.folders(dir)
+	if own == "" {
+		return ""
+	}
+	return d.checkedOut(own)
+}
+
+// ReadsHead reports whether a command of git works on the branch that is checked out. words are those
+// after the subcommand. An approval of such a command is bound to the branch.
+func ReadsHead(sub string, words []string) bool {
+	switch sub {
+	case "reset", "rebase", "merge", "pull", "commit", "cherry-pick", "revert", "am":
+		return true
+	case "push", "send-pack":
+	default:
+		return false
+	}
+	refs := Refspecs(words)
+	for _, ref := range refs {
+		from, _, _ := strings.Cut(strings.TrimPrefix(ref, "+"), ":")
+		if from == "HEAD" || from == "@" || strings.ContainsAny(from, "~^@\x00") {
+			return true
+		}
+	}
+	return len(refs) == 0
+}
+
+// Refspecs returns the words behind the remote of a push, and Remote the remote itself.
+func Refspecs(words []string) []string {
+	if words = operands(words); len(words) > 1 {
+		return words[1:]
+	}
+	return nil
+}
+
+// Remote returns the remote that a push names; empty if it names none. ok is false if an option may name
+// another one.
+func Remote(words []string) (name string, ok bool) {
+	for _, w := range words {
+		if strings.HasPrefix(w, "--rep") {
+			return "", false
+		}
+	}
+	if words = operands(words); len(words) > 0 {
+		name = words[0]
+	}
+	return name, true
+}
+
+// operands returns the words of a push that are no options.
+func operands(words []string) (out []string) {
+	for i := 0; i < len(words); i++ {
+		switch w := words[i]; {
+		case w == "--":
+			return append(out, words[i+1:]...)
+		case w == "-o" || w == "--push-option" || w == "--receive-pack" || w == "--exec":
+			i++
+		case !strings.HasPrefix(w, "-"):
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// gitSettings are settings of git in the order in which git reads them: a later one counts.
+type gitSettings []content.GitSetting
+
+// maxIncluded limits how deep files of settings include others.
+const maxIncluded = 5
+
+// settings adds the settings of a file and of those that it includes. ok is false if one cannot be read, or if one
+// that may count or not says something about pushes.
+func (d *Reader) settings(all *gitSettings, file string, depth int) (ok bool) {
+	b, err := d.Disk.ReadFile(file, maxSettings)
+	if disk.IsMissing(err) {
+		return true
+	}
+	list, broken := content.GitSettings(string(b))
+	if err != nil || broken != nil || len(b) >= maxSettings || depth > maxIncluded {
+		return false
+	}
+	for _, s := range list {
+		switch {
+		case s.Key == "include.path":
+			if !path.IsAbs(file) || strings.HasPrefix(s.Value, "~") || strings.HasPrefix(s.Value, "%") ||
+				!d.settings(all, disk.Absolute(s.Value, path.Dir(file)), depth+1) {
+				return false
+			}
+		case strings.HasPrefix(s.Key, "include"):
+			return false
+		}
+		*all = append(*all, s)
+	}
+	return true
+}
+
+// last returns the value of a setting that counts.
+func (g gitSettings) last(key string) (value string) {
+	for _, s := range g {
+		if s.Key == key {
+			value = s.Value
+		}
+	}
+	return value
+}
+
+// of returns the values of a setting with a name in quotes.
+func (g gitSettings) of(section, name, key string) (values []string) {
+	for _, s := range g {
+		if s.Quoted == name && strings.HasPrefix(s.Key, section+".") && strings.HasSuffix(s.Key, "."+key) {
+			values = append(values, s.Value)
+		}
+	}
+	return values
+}
+
+func (g gitSettings) remote(name, key string) []string { return g.of("remote", name, key) }
+
+func (g gitSettings) branch(name, key string) string {
+	if values := g.of("branch", name, key); len(values) > 0 {
+		return values[len(values)-1]
+	}
+	return ""
+}
+
+// remoteOf returns the remote to which a branch is pushed.
+func (g gitSettings) remoteOf(branch string) string {
+	for _, name := range []string{
+		g.branch(branch, "pushremote"), g.last("remote.pushdefault"), g.branch(branch, "remote"),
+	} {
+		if name != "" {
+			return name
+		}
+	}
+	names := map[string]bool{}
+	for _, s := range g {
+		if strings.HasPrefix(s.Key, "remote.") && strings.HasSuffix(s.Key, ".url") {
+			names[s.Quoted] = true
+		}
+	}
+	if len(names) == 1 {
+		for name := range names {
+			return name
+		}
+	}
+	return "origin"
+}
+
+// rewrites reports whether addresses of remotes may be changed.
+func (g gitSettings) rewrites() bool {
+	return slices.ContainsFunc(g, func(s content.GitSetting) bool {
+		return strings.HasSuffix(s.Key, "insteadof") || strings.HasSuffix(s.Key, ".vcs")
+	})
+}
+
+// folders returns the root of the working tree that holds a folder, and the folders of git: the
+// common one, and that of the working tree. It reads no index.
+func (d *Reader) folders(dir string) (root, common, own string) {
+	dir, ok := disk.Real(d.Disk, dir)
+	if !ok {
+		return "", "", ""
+	}
+	for dir := range disk.Up(dir) {
+		info, err := d.Disk.Lstat(path.Join(dir, ".git"))
+		switch {
+		case err != nil:
+			continue
+		case info.IsDir():
+			return dir, path.Join(dir, ".git"), path.Join(dir, ".git")
+		case info.Mode().IsRegular():
+			common, own = d.Link(path.Join(dir, ".git"), dir)
+		}
+		return dir, common, own
+	}
+	return "", "", ""
+}
+
+// repoName returns the name of the repository of an address: acme/shop of git@github.com:acme/shop.git,
+// with the host for any other one. It is empty for a folder, and for what must not be shown.
+func repoName(address string) string {
+	address = strings.TrimSuffix(strings.TrimRight(address, "/"), ".git")
+	scheme, rest, is := strings.Cut(address, "://")
+	if !is {
+		host, way, ok := strings.Cut(address, ":")
+		if !ok || strings.Contains(host, "/") {
+			return "" // a folder
+		}
+		rest = host + "/" + way
+	} else if scheme == "file" {
+		return ""
+	}
+	host, way, _ := strings.Cut(rest, "/")
+	host = host[strings.LastIndexByte(host, '@')+1:] // without the password
+	if way = strings.Trim(way, "/"); host == "" || !strings.Contains(way, "/") ||
+		strings.Contains(way, "//") || strings.Contains(way, "..") {
+		return ""
+	}
+	if strings.EqualFold(host, "github.com") && strings.Count(way, "/") == 1 {
+		return plainName(way, maxOwner)
+	}
+	name, port, found := strings.Cut(host, ":")
+	if found {
+		name += "/" + port
+	}
+	return plainName(name+"/"+way, maxOwner)
+}
+
+// plainName returns a name that is one short line of letters, digits and signs, empty otherwise.
+func plainName(name string, most int) string {
+	if len(name) > most || strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./+#@~=", r)
+	}) {
+		return ""
+	}
+	return name
+}
