@@ -2,6 +2,7 @@ package agents
 
 import (
 	"encoding/json"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -96,18 +97,12 @@ func (ev Event) Asks() Content {
 func (ev Event) ExitCode() int {
 	text := strings.TrimSpace(ev.Failure)
 	first, _, _ := strings.Cut(text, "\n")
+	said := regexp.MustCompile(`(?i)\bexit(?:ed)?(?: with)? (?:code|status):? ([0-9]{1,3})\b`)
 	for _, line := range []string{first, text[strings.LastIndex(text, "\n")+1:]} {
-		_, after, found := strings.Cut(strings.ToLower(line), "exit")
-		if !found {
-			continue
-		}
-		// "exit code 2", "exited with code 2", "exit status: 2", "Exit Code: 2".
-		for _, word := range [...]string{"ed", " with", " code", " status", ":", " "} {
-			after = strings.TrimPrefix(after, word)
-		}
-		digits := after[:len(after)-len(strings.TrimLeft(after, "0123456789"))]
-		if code, err := strconv.Atoi(digits); err == nil && code <= 255 {
-			return code
+		if found := said.FindStringSubmatch(line); found != nil {
+			if code, err := strconv.Atoi(found[1]); err == nil && code <= 255 {
+				return code
+			}
 		}
 	}
 	return 0

@@ -17,6 +17,8 @@ func TestExitCode(t *testing.T) {
 		"the process did not exit":             0,
 		"it failed":                            0,
 		"":                                     0,
+		"cat: exit42.txt: No such file":        0,
+		"The user exited 5 times":              0,
 		"no exit\nExit code 4":                 4,
 		"exit code 99999999999999999999999999": 0,
 	} {

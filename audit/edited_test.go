@@ -17,8 +17,9 @@ func TestEditedCommands(t *testing.T) {
 		edited := json.RawMessage(`{"command":"git push fix"}`)
 		l := newRedactor(asIs).lineOf(approver.Record{
 			Event: event, Call: approver.ToolCall{ID: "c", Tool: "Bash", Command: "git push --force"},
-			Resolution: approver.Resolution{Approve: yes, Cause: approver.ByPerson, Person: approver.Person{ID: "a", Name: "Ann"},
-				Edit: &approver.Edit{Command: "git push fix", Args: edited}},
+			Resolution: approver.Resolution{Approve: yes, Cause: approver.ByPerson,
+				Person: approver.Person{ID: "a", Name: "Ann"},
+				Edit:   &approver.Edit{Command: "git push fix", Args: edited}},
 		}, "host", testTime)
 		if l.Command != "git push --force" || l.Resolution.Edited != "git push fix" ||
 			l.Resolution.EditedHash != argsHash(edited) {

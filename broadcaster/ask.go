@@ -46,6 +46,8 @@ func (b *Broadcaster) ask(
 	holder := uuid.NewString()
 	q := question{call: call, why: why, bound: bound, holder: holder}
 	defer b.handovers.end(holder)
+	b.waiting.add(holder, call)
+	defer b.waiting.remove(holder)
 	err = patiently(ctx, func() error { r, err = b.opener.openOrResume(ctx, q); return err })
 	if err != nil {
 		return Request{}, false, err

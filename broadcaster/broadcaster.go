@@ -43,6 +43,7 @@ type Broadcaster struct {
 	opener    *opener
 	lockout   *lockout
 	deeds     *deeds
+	waiting   *waitingCalls
 	receivers *receivers
 }
 
@@ -99,7 +100,7 @@ func (b *Broadcaster) compose() {
 	}
 	b.deeds = &deeds{
 		Options: o, alerts: &alerts{Options: o, cards: b.Cards, channels: b.Channels, tasks: b.tasks}, controls: b.Controls,
-		requests: b.Requests,
+		requests: b.Requests, begun: map[string]progress{},
 	}
 	b.sweeper = &sweeper{
 		Options: o, deeds: b.deeds, grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor,
@@ -111,9 +112,11 @@ func (b *Broadcaster) compose() {
 		codes: b.codes, editor: b.editor, endings: b.endings, poster: b.poster, records: b.records, tasks: b.tasks,
 	}
 	b.lockout = &lockout{Options: o, controls: b.Controls, records: b.records}
+	b.waiting = &waitingCalls{calls: map[string]approver.ToolCall{}}
 	b.Answers = &Answers{
-		Options: o, approvers: b.Approvers, cards: b.Cards, channels: b.Channels, controls: b.Controls, grants: b.Grants,
-		requests: b.Requests, editor: b.editor, deeds: b.deeds, endings: b.endings, lockout: b.lockout, poster: b.poster,
+		Options: o, waiting: b.waiting, approvers: b.Approvers, cards: b.Cards, channels: b.Channels,
+		controls: b.Controls, grants: b.Grants, requests: b.Requests, editor: b.editor, deeds: b.deeds,
+		endings: b.endings, lockout: b.lockout, poster: b.poster,
 		releases: b.releases, tasks: b.tasks,
 	}
 	b.Removals = &Removals{

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"approver.example"
@@ -23,6 +24,8 @@ type Deed struct {
 	Conversation string            `json:"conversation,omitempty"`
 	Message      string            `json:"message,omitempty"`
 	Method       approver.Method   `json:"method,omitempty"`
+	// Held says that the agent is frozen because of it, and people are told: it is not done again.
+	Held bool `json:"held,omitempty"`
 	// N makes it one of several of its kind, from 1; zero is the only one.
 	N int `json:"n,omitempty"`
 }
@@ -62,6 +65,9 @@ type deeds struct {
 	alerts   *alerts
 	controls *Controller
 	requests *Requests
+
+	mu    sync.Mutex
+	begun map[string]progress // by request
 }
 
 // finish carries out all that people did to a request, and takes off what the audit has. What fails is
@@ -74,16 +80,23 @@ func (d *deeds) finish(ctx context.Context, r Request) error {
 	var failed error
 	for _, deed := range r.Deeds {
 		if err := d.carryOut(ctx, r, deed); err != nil {
-			d.Log.Error("what somebody did to a request is not finished; trying again", "request", r.ID, "what", deed.Event,
-				"error", err)
+			if !errors.Is(err, errBegun) {
+				d.Log.Error("what somebody did to a request is not finished; trying again", "request", r.ID, "what", deed.Event,
+					"error", err)
+			}
 			failed = errors.Join(failed, err)
 			continue
 		}
 		done = append(done, deed)
 	}
 	_, err := d.requests.change(ctx, r.ID, func(r Request, _ time.Time) (Request, error) {
-		left := slices.DeleteFunc(slices.Clone(r.Deeds), func(d Deed) bool { return slices.Contains(done, d) })
-		if len(left) == len(r.Deeds) {
+		left, held := slices.DeleteFunc(slices.Clone(r.Deeds), func(d Deed) bool { return slices.Contains(done, d) }), false
+		for i := range left {
+			if left[i].Event == approver.EventDisowned && !left[i].Held && d.hasHeld(r.ID) {
+				left[i].Held, held = true, true
+			}
+		}
+		if len(left) == len(r.Deeds) && !held {
 			return r, errNoChange
 		}
 		r.Deeds = left
@@ -99,22 +112,75 @@ func (d *deeds) finish(ctx context.Context, r Request) error {
 func (d *deeds) carryOut(ctx context.Context, r Request, deed Deed) error {
 	var heldErr error
 	if deed.Event == approver.EventDisowned {
-		heldErr = d.hold(ctx, r, deed)
+		if heldErr = d.hold(ctx, r, deed); errors.Is(heldErr, errBegun) {
+			return heldErr
+		}
 	}
 	_, err := d.Audit.Record(ctx, deed.record(r))
 	return errors.Join(heldErr, err)
 }
 
-// hold freezes the agent of a request that nobody asked for, and tells everybody.
+// errBegun means that this process is at it already.
+var errBegun = errors.New("its agent is being frozen")
+
+// A progress says how far this process is with freezing an agent and telling people.
+type progress uint8
+
+const (
+	notBegun progress = iota
+	begun
+	heldAndTold
+)
+
+// begin notes that this process freezes the agent of a request, and returns how far it was before.
+func (d *deeds) begin(id string) progress {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	was := d.begun[id]
+	if was == notBegun {
+		d.begun[id] = begun
+	}
+	return was
+}
+
+func (d *deeds) end(id string, now progress) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.begun[id] = now
+}
+
+func (d *deeds) hasHeld(id string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.begun[id] == heldAndTold
+}
+
+// hold freezes the agent of a request that nobody asked for, and tells everybody, once: people may lift the
+// freeze while the rest is tried again.
 func (d *deeds) hold(ctx context.Context, r Request, deed Deed) error {
+	if deed.Held {
+		return nil
+	}
+	switch d.begin(r.ID) {
+	case heldAndTold:
+		return nil
+	case begun:
+		return errBegun
+	case notBegun:
+	}
+	now := notBegun
+	defer func() { d.end(r.ID, now) }()
 	agent, why := d.whoOf(r.Call), "a person did not ask for request "+r.ID
-	if held, frozen := d.controls.held(ctx, r.Call); frozen && held.Reason == why {
-		return nil // an earlier try did it
+	held, frozen := d.controls.held(ctx, r.Call)
+	if !frozen || held.Reason != why { // else the process before this one did it, and told nobody
+		if _, err := d.controls.Hold(ctx, agent, deed.By, why); err != nil {
+			if _, frozen = d.controls.held(ctx, r.Call); !frozen {
+				return fmt.Errorf("the freeze of an agent had a problem: %w", err)
+			}
+			d.Log.Error("the freeze of an agent had a problem", "request", r.ID, "error", err)
+		}
 	}
-	_, err := d.controls.Hold(ctx, agent, deed.By, why)
-	if err != nil && !errors.Is(err, ErrFrozen) {
-		return fmt.Errorf("the freeze of an agent had a problem: %w", err)
-	}
+	now = heldAndTold
 	d.alerts.tell(r, agent, deed.By)
 	return nil
 }

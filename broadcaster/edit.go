@@ -57,6 +57,15 @@ func unclear(call approver.ToolCall) bool {
 // it as a new call.
 func (r Request) takesEdit() bool { return r.Call.Changes && !r.Parked }
 
+// liveCall is the call of a request as its agent made it, if its courier waits in this process. Only that
+// one can be judged as it would run: what is stored has no environment.
+func (a *Answers) liveCall(r Request) (call approver.ToolCall, here bool) {
+	if call, here = a.waiting.of(r); !here || !r.takesEdit() || call.Command != r.Call.Command {
+		return r.Call, false
+	}
+	return call, true
+}
+
 // edit takes what a person changed a command to: it is judged, and then approved once, or the agent is
 // told to run it instead. Without a command it shows the one that was asked about.
 func (a *Answers) edit(
@@ -93,7 +102,7 @@ func (a *Answers) edit(
 	}
 	command, why := changedCommand(r.Call.Command, rep.Command)
 	said := rep
-	if said.Reason = command; why.Format == "" && a.withoutCodes(ctx, said) != strings.Join(strings.Fields(command), " ") {
+	if said.Reason = command; why.Format == "" && a.withoutCodes(ctx, said) != command {
 		why = display.Msg("The changed command has a code in it.")
 	}
 	switch {
@@ -103,8 +112,9 @@ func (a *Answers) edit(
 		rep.Want = approver.WantAnswer
 		return a.reply(ctx, rep, who, began)
 	}
-	res.Edit, out = a.judgedEdit(ctx, r, command, res)
-	if out != nil {
+	live, here := a.liveCall(r)
+	res.Approve, res.Edit = here, nil
+	if res.Edit, out = a.judgedEdit(ctx, r, live, command, res); out != nil {
 		return r, *out
 	}
 	return a.enterEdit(ctx, r, rep, res)
@@ -119,21 +129,21 @@ func refusedEdit(kind approver.OutcomeKind, why display.Message) told {
 	return newOutcome(kind, "%s Nothing was approved, and the request still waits.", why)
 }
 
-// judgedEdit has a changed command judged as a call of that agent in the same place. A non-nil outcome
-// says why the person cannot approve it.
+// judgedEdit has a changed command judged as the call live with that command. A non-nil outcome says why
+// the person cannot approve it.
 func (a *Answers) judgedEdit(
-	ctx context.Context, r Request, command string, res approver.Resolution,
+	ctx context.Context, r Request, live approver.ToolCall, command string, res approver.Resolution,
 ) (*approver.Edit, *told) {
 	refuse := func(kind approver.OutcomeKind, why display.Message) (*approver.Edit, *told) {
 		out := refusedEdit(kind, why)
 		return nil, &out
 	}
-	call, ok := r.Call.WithCommand(command)
+	call, ok := live.WithCommand(command)
 	if !ok || unclear(call) {
 		return refuse(approver.OutcomeRefused, display.Msg("The changed command has what looks like a secret, or what a "+
 			"card cannot show as it is."))
 	}
-	if !r.takesEdit() && len(exactly(command)) > maxTold {
+	if len(exactly(command)) > maxTold { // it may have to be told, if the request is parked meanwhile
 		return refuse(approver.OutcomeRefused, display.Msg("The changed command is too long to be told to the agent."))
 	}
 	ctx, cancel := context.WithTimeout(ctx, judgeIn)
@@ -145,7 +155,10 @@ func (a *Answers) judgedEdit(
 	case v.Decision == approver.Ask && v.Severity != approver.High:
 		return refuse(approver.OutcomeNeedCode, display.Msg("The changed command is CATASTROPHIC, which only a typed code "+
 			"approves. Deny with a reason instead, so that the agent asks for it."))
-	case v.Decision == approver.Ask && admits(v, res) != nil:
+	case !v.Evaluated && (v.MinTier > approver.TierScreen || v.WantTier > approver.TierScreen):
+		return refuse(approver.OutcomeRefused, display.Msg("The changed command needs a second look, which a change does "+
+			"not get. Deny with a reason instead, so that the agent asks for it."))
+	case v.Decision == approver.Ask && admits(v, asked(res)) != nil:
 		return refuse(approver.OutcomeRefused, a.approvers.notAsked(v, res.Person))
 	case v.Decision == approver.Deny:
 		return refuse(approver.OutcomeRefused, display.Msg("The changed command is denied: %s.",
@@ -159,6 +172,12 @@ func (a *Answers) judgedEdit(
 		return refuse(approver.OutcomeRefused, display.Msg("approver could not judge the changed command."))
 	}
 	return &approver.Edit{Command: command, Args: call.Args, Fingerprint: bound.Fingerprint}, nil
+}
+
+// asked is a resolution as a yes.
+func asked(res approver.Resolution) approver.Resolution {
+	res.Approve = true
+	return res
 }
 
 // judgeSafely is Judge that neither panics nor decides after its time.
@@ -180,7 +199,7 @@ func (a *Answers) enterEdit(
 	id := r.ID
 	err := whenThere(ctx, func() (err error) {
 		r, err = a.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-			res.Approve = r.takesEdit()
+			res.Approve = res.Approve && r.takesEdit()
 			next, err := r.Answer(res, now)
 			if errors.Is(err, approver.ErrOverdue) {
 				return r.Expire(now)

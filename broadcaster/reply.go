@@ -22,6 +22,7 @@ type Answers struct {
 	requests  *Requests
 	editor    *editor
 	deeds     *deeds
+	waiting   *waitingCalls
 	endings   *endings
 	lockout   *lockout
 	poster    *poster

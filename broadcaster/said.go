@@ -3,8 +3,8 @@ package broadcaster
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
-	"unicode"
 
 	"approver.example"
 	"approver.example/display"
@@ -35,22 +35,41 @@ func reasonOf(rep approver.Reply) string {
 	return reason
 }
 
-// withoutCodes is the reason of a reply without the codes of cards that are open. One with its prefix is
-// masked anyway; one without is a word like any other, unless it is a code.
+// withoutCodes is the reason of a reply without the codes of cards that are open, wherever they stand in it.
+// One with its prefix is masked anyway; without it, only what is a code is one.
 func (a *Answers) withoutCodes(ctx context.Context, rep approver.Reply) string {
-	words := strings.Fields(rep.Reason)
-	for i, word := range words {
-		bare := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		code, err := tokens.Parse(bare)
-		if err != nil || len(bare) != max(a.CodeLength, tokens.MinLength) {
-			continue
-		}
-		rep.Code = code
-		if _, _, err = a.postingOfCode(ctx, rep); err == nil || errors.As(err, new(misplaced)) {
-			words[i] = tokens.Mask(tokens.Prefix + bare)
+	size := max(a.CodeLength, tokens.MinLength)
+	if len(rep.Reason) < size {
+		return rep.Reason
+	}
+	open, err := a.requests.Open(ctx)
+	if err != nil && !errors.Is(err, ErrIncomplete) {
+		a.Log.Warn("what a person said could not be searched for codes", "error", err)
+	}
+	live := map[tokens.Hash]bool{}
+	for _, r := range open {
+		for _, p := range r.Postings {
+			live[p.Code] = p.Code != ""
 		}
 	}
-	return strings.Join(words, " ")
+	text := []rune(rep.Reason)
+	for i := 0; i+size <= len(text) && len(live) > 0; i++ {
+		if a.isLive(string(text[i:i+size]), live) {
+			text = slices.Concat(text[:i], []rune(tokens.Mask(tokens.Prefix+string(text[i:i+size]))), text[i+size:])
+		}
+	}
+	return string(text)
+}
+
+// isLive reports whether a text is one of the codes with these hashes.
+func (a *Answers) isLive(text string, live map[tokens.Hash]bool) bool {
+	code, err := tokens.Parse(text)
+	if err != nil {
+		return false
+	}
+	return live[code.Hash(a.CodeKey)] || slices.ContainsFunc(a.OldCodeKeys, func(old []byte) bool {
+		return live[code.Hash(old)]
+	})
 }
 
 // deniedResult is resultOf for a person's no.

@@ -31,7 +31,7 @@ import (
 func newGate(base *deps, rules *judges.Judges, tier2 *shield.Shield, people *broadcaster.Broadcaster,
 	watching *observer, log *slog.Logger) *gate.Gate {
 	cfg := base.cfg
-	return &gate.Gate{
+	g := &gate.Gate{
 		Stages: rules.Stages(base.store, base.trust.mark), Tiers: approver.TierScreen,
 		Evaluator: tier2.Evaluator(), Again: rules.Again(base.store, base.trust.mark), Fresh: rules.Fresh(),
 		FailOpen: cfg.FailMode == configs.FailOpen, OnFailOpen: tier2.Opening,
@@ -45,6 +45,12 @@ func newGate(base *deps, rules *judges.Judges, tier2 *shield.Shield, people *bro
 		Times: rules.Reflex.Times, Turns: base.calls, Audit: base.told(log), Log: log.With("part", "gate"),
 		Appeals: &gate.Appeals{People: people, Within: cfg.Reflex.Gatekeeper.AppealWithin},
 	}
+	// A command that a person changed is judged like every call, and remembered like one.
+	people.Judge = func(ctx context.Context, call approver.ToolCall) approver.Verdict {
+		v, _ := g.Judge(ctx, call)
+		return v
+	}
+	return g
 }
 
 // newDecide makes the decider that answers hooks, remembers what ran and watches the hooks
@@ -135,7 +141,6 @@ func newBroadcaster(
 			return binder.Of(ctx, call, rules.Version())
 		},
 		Language: cfg.TextsAt, LanguageOf: cfg.TextsFor,
-		Judge: judgeEdit(base, rules, log),
 		Limit: limit(asks, base.isolation.Notice(), rules.Reflex.ProjectOf),
 		Rule:  exactRule, CodeKey: codeKeys[0], OldCodeKeys: codeKeys[1:], CodeLength: cfg.CodeLength, TTL: cfg.TTL,
 		KeepFor: cfg.Store.KeepFor,
@@ -152,19 +157,6 @@ func newBroadcaster(
 	}
 	base.authority.admitted = b.Approvers.Set
 	return b, nil
-}
-
-// judgeEdit returns the function that judges a call that a person changed: by a freeze, and by the whole
-// judgement of what depends only on the call.
-func judgeEdit(
-	base *deps, rules *judges.Judges, log *slog.Logger,
-) func(context.Context, approver.ToolCall) approver.Verdict {
-	g := &gate.Gate{Stages: rules.Prompting(base.store, base.trust.mark), Tiers: approver.TierScreen, Turns: base.calls,
-		Log: log.With("part", "edit")}
-	return func(ctx context.Context, call approver.ToolCall) approver.Verdict {
-		v, _ := g.Judge(ctx, call)
-		return v
-	}
 }
 
 // remember returns a function that lets the rules learn from people's answers. A failure only

@@ -30,7 +30,8 @@ func TestOrder(t *testing.T) {
 	card.Body, card.Part = channeltest.Command("make\ngit push --force origin main"), "git push --force"
 	card.Warnings = []string{"May change after your answer: ./deploy.sh."}
 	v := rendered(t, card)
-	if want := fmt.Sprintf("🟠 HIGH · Force-push main\n⏳ <t:%d:R> · no answer is a no", card.Due.Unix()); v.Content != want {
+	content := fmt.Sprintf("🟠 HIGH · Force-push main\n⏳ <t:%d:R> · no answer is a no", card.Due.Unix())
+	if want := content; v.Content != want {
 		t.Errorf("the message is %q, want %q", v.Content, want)
 	}
 	want := "```bash\nmake\ngit push --force origin main\n```\n" +

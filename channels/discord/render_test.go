@@ -90,7 +90,8 @@ func TestButtons(t *testing.T) {
 		"everything": {func(c *approver.Card) {
 			c.Lasting, c.Extends, c.Disowns = "git push of acme/shop", true, true
 			c.Choices = []approver.Choice{{Label: "all", Detail: "all"}, {Label: "some", Detail: "some"}}
-		}, cards.Fresh, "✅ Approve once|⛔ Deny|🕒 Approve 15 min|🔁 Approve session|✋ Deny, say why…|🚫 Not mine|🔎 Details|⏱ More time|" +
+		}, cards.Fresh, "✅ Approve once|⛔ Deny|🕒 Approve 15 min|🔁 Approve session|" +
+			"✋ Deny, say why…|🚫 Not mine|🔎 Details|⏱ More time|" +
 			"✅ 1 · all|✅ 2 · some"},
 		"one tap":              {func(*approver.Card) {}, cards.Fresh, oneTap},
 		"no one tap":           {func(c *approver.Card) { c.OneTap = false }, cards.Fresh, typed},

@@ -304,7 +304,8 @@ func wantClock(card approver.Card) []string {
 	if card.State.Settled() {
 		return nil
 	}
-	return []string{fmt.Sprintf("⏳ <!date^%d^{time_secs}|%s> (2 min) · no answer is a no", card.Due.Unix(), card.Due.Format("15:04:05 UTC"))}
+	return []string{fmt.Sprintf("⏳ <!date^%d^{time_secs}|%s> (2 min) · no answer is a no", card.Due.Unix(),
+		card.Due.Format("15:04:05 UTC"))}
 }
 
 func TestManyCards(t *testing.T) { channeltest.Cards(t, readBack) }

@@ -119,7 +119,11 @@ func (l *listener) details(ctx context.Context, who sender, card int, r approver
 // text handles a message of a person on the list.
 func (l *listener) text(ctx context.Context, who sender, m *models.Message) {
 	if w, known := l.asked.find(who.place, m); known && w.edits && l.guard.isPrompt(m) {
-		l.edited(ctx, who, m, w)
+		if asks, is := intent.Wanted(m.Text); is && strings.HasPrefix(strings.TrimSpace(m.Text), "/") {
+			l.look(ctx, who, m, asks)
+		} else {
+			l.edited(ctx, who, m, w)
+		}
 		return
 	}
 	if l.forAnotherBot(m.Text) && who.chat != who.id {

@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -58,7 +59,8 @@ func (l *listener) edited(ctx context.Context, who sender, m *models.Message, w 
 		l.say(ctx, who, m.ID, display.Msg(sayNotAsked))
 	case strings.TrimSpace(m.Text) == "":
 		l.say(ctx, who, m.ID, display.Msg(sayNotText))
-	case err == nil && meant.Method == approver.ByPlain && meant.Reason == "":
+	case err == nil && (!meant.Approve || meant.Method == approver.ByPlain), // an answer is no command
+		err != nil && !errors.Is(err, intent.ErrNotAnAnswer) && strings.HasPrefix(strings.TrimSpace(m.Text), "/"):
 		l.say(ctx, who, m.ID, display.Msg(sayPlainWord))
 	case formatted(m):
 		l.say(ctx, who, m.ID, display.Msg(sayFormatted))

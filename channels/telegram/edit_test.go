@@ -54,7 +54,9 @@ func TestEditByReply(t *testing.T) {
 	heard := len(b.got())
 	b.answerTo(bob, q, "rm -rf ~")
 	b.wantTold(bob, sayNotAsked)
-	b.answerTo(ann, q, "yes")
+	for _, says := range []string{"yes", "no, use a branch instead", "deny: not on Fridays", "/deny wrong branch"} {
+		b.answerTo(ann, q, says)
+	}
 	b.wantTold(ann, sayPlainWord)
 	b.answerTo(mallory, q, "mine")
 	b.tap(bob, ref, fake.EditButton)

@@ -67,7 +67,8 @@ func TestAnEditIsNoYesToWhatWasAsked(t *testing.T) {
 	saysCopilot(s, "PreToolUse", "a", "043")
 	// In one of its forms Copilot gives its calls ids.
 	s.d.Hook(t.Context(), httpapi.HookRequest{Agent: "claude", CallID: "x", Peer: approver.Peer{Known: true, UID: 7},
-		Payload: []byte(`{"hook_event_name":"PreToolUse","session_id":"s","timestamp":"2026-11-21T02:28:07.044Z","cwd":"/p",` +
+		Payload: []byte(`{"hook_event_name":"PreToolUse","session_id":"s","timestamp":"2026-11-21T02:28:07.044Z",` +
+			`"cwd":"/p",` +
 			`"tool_name":"Bash","tool_input":{"command":"a"},"tool_use_id":"u"}`)})
 	saysCopilot(s, "preToolUse", "a", "044")
 	if asked != 4 {

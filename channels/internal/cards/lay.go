@@ -243,7 +243,8 @@ func (l *layout) answering(tap bool) (all []Element) {
 		return all
 	case tap && code == "":
 	case tap:
-		all = append(all, Element{Kind: Answer, Words: []Word{{Text: t.Text("Code, to type instead: ")}, {Text: code, Typed: true}}})
+		words := []Word{{Text: t.Text("Code, to type instead: ")}, {Text: code, Typed: true}}
+		all = append(all, Element{Kind: Answer, Words: words})
 	case code == "":
 		all = append(all, Element{Kind: Answer, Words: []Word{{Text: t.Text("This card can only be refused.")}}})
 	default:
@@ -349,7 +350,7 @@ func (l *layout) rows(tap bool) (rows [][]Button) {
 func (l *layout) further(tap bool) (row []Button) {
 	card, t, code := &l.card, l.card.Texts, l.card.Code.Reveal()
 	if card.Edits && !l.partial() && l.altered() == "" {
-		row = append(row, Button{Action: Edit, Label: "✏️ " + t.Text("Edit…")})
+		row = append(row, Button{Action: Edit, Label: "📝 " + t.Text("Edit…")})
 	}
 	row = append(row, Button{Action: DenyWhy, Label: "✋ " + t.Text("Deny, say why…")})
 	if card.Disowns {

@@ -132,7 +132,7 @@ func (w *world) oneTap() error {
 	}
 	w.say("the hook waits; the same request is on three apps, each with a code of its own:")
 	w.show(cards)
-	push := "🟠 HIGH · Force-push main (project)"
+	push := "🟠 HIGH · Force-push main"
 	for i, a := range w.apps {
 		w.check(strings.HasPrefix(cards[i].Push, push), "on %s the lock screen says %q", a.name, push)
 		w.check(strings.Contains(cards[i].Text, "git push --force origin main"), "%s's card has the whole command", a.name)
