@@ -188,8 +188,8 @@ func TestLastingText(t *testing.T) {
 		Call: testCall("c1"), State: approver.Pending, Verdict: approver.Verdict{Severity: approver.High},
 		Fingerprint: approver.Fingerprint(strings.Repeat("a", 64)),
 	})
-	const want = "only this very command in /repo, of claude, while the files it runs stay the same; a session at most " +
-		"8 hours"
+	const want = "only this very command of claude in /repo, while the files it runs stay the same; a session ends " +
+		"after 8 hours at most"
 	if card.Lasting != want {
 		t.Errorf("%q", card.Lasting)
 	}

@@ -110,7 +110,7 @@ func TestTheYesToAQuestionSaysWhatHappened(t *testing.T) {
 // line of a diff hides the next.
 func TestAQuestionAboutApproverIsText(t *testing.T) {
 	for args, want := range map[string]string{
-		`{}`:                                "Put a looser policy in force",
+		`{}`:                                "Loosen the policy",
 		`{"file":"/p.yaml","version":"ab"}`: "Put a looser policy in force\nfile: /p.yaml\nversion: ab",
 		`{"diff":["--- a","+++ b","-x: 1","+x: \"2\" <&>"],"file":"/p"}`: "Put a looser policy in force\nfile: " +
 			"/p\n\ndiff:\n  --- a\n  +++ b\n  -x: 1\n  +x: \"2\" <&>",
@@ -163,10 +163,10 @@ func TestTheDotsOfApproverAreDots(t *testing.T) {
 	}{
 		{approver.ToolCall{
 			Tool: "change_policy", Own: true, Args: json.RawMessage(`{"diff":["+x"],"file":"/p.yaml","version":"ab"}`),
-		}, "Put a looser policy in force"},
+		}, "Loosen the policy"},
 		{approver.ToolCall{
 			Tool: "change_rules", Own: true, Args: json.RawMessage(`{"file":"/a · version: b"}`),
-		}, "Put a looser rule set in force"},
+		}, "Loosen the rules"},
 		{approver.ToolCall{
 			Tool: "approver pause", Control: "pause", Args: json.RawMessage(`{"for":"15 min","reason_as_claimed":"tidy"}`),
 		}, "Ask nobody for 15 min, and let calls through"},

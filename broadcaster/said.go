@@ -38,6 +38,7 @@ func reasonOf(rep approver.Reply) string {
 // withoutCodes is the reason of a reply without the codes of cards that are open, wherever they stand in it.
 // One with its prefix is masked anyway; without it, only what is a code is one.
 func (a *Answers) withoutCodes(ctx context.Context, rep approver.Reply) string {
+	rep.Reason = tokens.Mask(rep.Reason)
 	size := max(a.CodeLength, tokens.MinLength)
 	if len(rep.Reason) < size {
 		return rep.Reason

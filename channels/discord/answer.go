@@ -92,7 +92,7 @@ func (in *intake) interaction(ctx context.Context, i *discordgo.Interaction) {
 	}
 	if d, is := i.Data.(discordgo.ApplicationCommandInteractionData); is && st != listed {
 		code, _ := option(d, codeOption)
-		in.workers.try("", maxRefusals, func() { in.Note(ctx, code, who.says(approver.Reply{}, i.ChannelID)) })
+		in.workers.try(overheard, maxRefusals, func() { in.Note(ctx, code, who.says(approver.Reply{}, i.ChannelID)) })
 	}
 	switch st {
 	case listed:

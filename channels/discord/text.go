@@ -126,7 +126,7 @@ func (in *intake) look(ctx context.Context, m *discordgo.Message, who person, r 
 // once in a while.
 func (in *intake) unheard(ctx context.Context, m *discordgo.Message, who person, st standing) {
 	if (st == stranger || st == elsewhere) && pairing.HasCode(m.Content) {
-		in.workers.try("", maxRefusals, func() { in.Note(ctx, m.Content, who.says(approver.Reply{}, m.ChannelID)) })
+		in.workers.try(overheard, maxRefusals, func() { in.Note(ctx, m.Content, who.says(approver.Reply{}, m.ChannelID)) })
 	}
 	var text display.Message
 	_, bot := in.self()

@@ -15,6 +15,8 @@ const (
 	maxPerPerson = 32
 	// maxRefusals bounds the refusals that are sent at once; more are dropped.
 	maxRefusals = 4
+	// overheard is the key of codes that are noted: they crowd out no refusal.
+	overheard = "overheard"
 )
 
 // workers handle the events of one Run, each in a goroutine of its own.
