@@ -64,7 +64,7 @@ func TestRanAlarms(t *testing.T) {
 		"permitted, and prompted": {[]step{pre("ls"), prompt("ls")}, post("ls"), ""},
 		"denied":                  {[]step{pre("deny")}, post("deny"), "it ran although it was denied"},
 		"denied, and failed": {[]step{pre("deny")}, failed("deny"),
-			"it failed with exit code 1: it ran although it was denied"},
+			"it failed: it ran although it was denied"},
 		"denied at the prompt": {[]step{pre("ls"), prompt("deny")}, post("ls"),
 			"it ran although it was denied"},
 		"denied, then something harmless": {[]step{pre("deny"), pre("ls")}, post("ls"), "it ran although it was denied"},

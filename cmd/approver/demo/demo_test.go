@@ -125,7 +125,7 @@ func TestButtonRows(t *testing.T) {
 // Emojis of buttons that take two columns do not push out the frame of a panel.
 func TestWidthOfEmojis(t *testing.T) {
 	for text, want := range map[string]int{
-		"✋ Deny, say why…": 17, "⏱ More time": 9, "🕒 Approve 15 min": 9, "👤": 2, "⚠️": 1,
+		"✋ Deny, say why…": 17, "⏱ More time": 11, "🕒 Approve 15 min": 17, "👤": 2, "⚠️": 1,
 	} {
 		if got := width(text); got != want {
 			t.Errorf("%q: %d columns, want %d", text, got, want)
