@@ -3,6 +3,7 @@ package broadcaster
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,14 +14,14 @@ import (
 // haltedKV is a store that calls before each write.
 type haltedKV struct {
 	*memKV
-	before func(key string)
+	before atomic.Pointer[func(key string)]
 }
 
 func (k *haltedKV) Put(
 	ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keep time.Time,
 ) error {
-	if k.before != nil {
-		k.before(key)
+	if before := k.before.Load(); before != nil {
+		(*before)(key)
 	}
 	return k.memKV.Put(ctx, key, value, prev, next, due, keep)
 }
@@ -28,8 +29,8 @@ func (k *haltedKV) Put(
 func (k *haltedKV) PutBefore(
 	ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keep time.Time,
 ) error {
-	if k.before != nil {
-		k.before(key)
+	if before := k.before.Load(); before != nil {
+		(*before)(key)
 	}
 	return k.memKV.PutBefore(ctx, before, key, value, prev, next, due, keep)
 }
@@ -44,11 +45,12 @@ func TestDisownedAndKilled(t *testing.T) {
 		answer := x.askAsync(t.Context(), hookCall("c1"), approver.High)
 		time.Sleep(time.Second)
 		dead := make(chan struct{})
-		kv.before = func(key string) {
+		halted := func(key string) {
 			if strings.Contains(key, "control") {
 				<-dead // the process is gone at this moment
 			}
 		}
+		kv.before.Store(&halted)
 		go x.wants(approver.WantDisown, 0, "1")
 		<-answer
 		time.Sleep(time.Second)
@@ -68,7 +70,7 @@ func TestDisownedAndKilled(t *testing.T) {
 		if _, alert := y.tg.card(-1); !strings.Contains(alert.Push, "FROZEN") {
 			t.Errorf("people are told %q", alert.Push)
 		}
-		kv.before = nil
+		kv.before.Store(nil)
 		close(dead)
 		time.Sleep(time.Second)
 	})
@@ -239,12 +241,13 @@ func TestMoreTimeWhileTheAgentIsToldToComeBack(t *testing.T) {
 		kv := &haltedKV{memKV: newMemKV()}
 		x := newBenchOn(t, kv.memKV, kv)
 		once := false
-		kv.before = func(key string) {
+		extend := func(key string) {
 			if strings.Contains(key, ":parked:") && !once {
 				once = true
 				x.wants(approver.WantTime, 0, "1")
 			}
 		}
+		kv.before.Store(&extend)
 		call := hookCall("c1")
 		call.ParkAt = time.Now().Add(time.Minute)
 		<-x.askAsync(t.Context(), call, approver.High)

@@ -47,9 +47,23 @@ func (x *bench) editReply(sender, command string) approver.Reply {
 		Method: approver.ByTap, Request: card.Request, Message: msg, Command: command}
 }
 
+// A judge is what judges changed commands.
+type judge func(context.Context, approver.ToolCall) approver.Verdict
+
+// judgedBy has a judge for changed commands from now on. The first is there before anybody is asked.
+func (x *bench) judgedBy(by judge) {
+	if x.judge.Swap(&by) != nil {
+		return
+	}
+	now := func(ctx context.Context, call approver.ToolCall) approver.Verdict {
+		return (*x.judge.Load())(ctx, call)
+	}
+	x.tune(func(o *Options) { o.Judge = now })
+}
+
 // asked puts a call before people who may change it.
 func (x *bench) asked(call approver.ToolCall, why approver.Verdict) <-chan approver.Verdict {
-	x.tune(func(o *Options) { o.Judge = judging })
+	x.judgedBy(judging)
 	out := make(chan approver.Verdict, 1)
 	ctx := x.t.Context()
 	go func() { out <- x.Ask(ctx, call, why) }()
@@ -331,8 +345,8 @@ func TestEditNeedsTheWholeCardAndOneCall(t *testing.T) {
 		x.doesNotCount(t, x.editReply("1", "ls"), answer, "Identical calls wait")
 	})
 	story(t, func(t *testing.T, x *bench) {
-		answer := x.asked(editable("c1"), asking(approver.High))
-		x.tune(func(o *Options) { o.Judge = nil })
+		answer := x.askAsync(t.Context(), editable("c1"), approver.High)
+		time.Sleep(time.Second)
 		x.doesNotCount(t, x.editReply("1", "ls"), answer, "cannot be changed here")
 	})
 	story(t, func(t *testing.T, x *bench) { // the step itself keeps this, whoever was faster
@@ -372,11 +386,9 @@ func TestEditsRace(t *testing.T) {
 	})
 	story(t, func(t *testing.T, x *bench) { // somebody says no while it is judged
 		answer := x.asked(editable("c1"), asking(approver.High))
-		x.tune(func(o *Options) {
-			o.Judge = func(ctx context.Context, call approver.ToolCall) approver.Verdict {
-				x.tap(x.dc, 0, "d2", false)
-				return judging(ctx, call)
-			}
+		x.judgedBy(func(ctx context.Context, call approver.ToolCall) approver.Verdict {
+			x.tap(x.dc, 0, "d2", false)
+			return judging(ctx, call)
 		})
 		if out := x.Answers.Reply(t.Context(), x.editReply("1", "ls")); out.Kind != approver.OutcomeTooLate {
 			t.Errorf("%+v", out)

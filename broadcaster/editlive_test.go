@@ -27,11 +27,9 @@ func TestTheChangedCallIsTheOneThatWaits(t *testing.T) {
 		})
 		answer := x.asked(call, asking(approver.High))
 		var judged approver.ToolCall
-		x.tune(func(o *Options) {
-			o.Judge = func(ctx context.Context, call approver.ToolCall) approver.Verdict {
-				judged = call
-				return judging(ctx, call)
-			}
+		x.judgedBy(func(ctx context.Context, call approver.ToolCall) approver.Verdict {
+			judged = call
+			return judging(ctx, call)
 		})
 		out := x.Answers.Reply(t.Context(), x.editReply("1", "git push"))
 		want, _ := call.WithCommand("git push")
@@ -66,9 +64,7 @@ func TestAnEditThatNeedsASecondLook(t *testing.T) {
 	} {
 		story(t, func(t *testing.T, x *bench) {
 			x.asked(editable("c1"), asking(approver.High))
-			x.tune(func(o *Options) {
-				o.Judge = func(context.Context, approver.ToolCall) approver.Verdict { return v }
-			})
+			x.judgedBy(func(context.Context, approver.ToolCall) approver.Verdict { return v })
 			out := x.Answers.Reply(t.Context(), x.editReply("1", "git push"))
 			if out.Kind != approver.OutcomeRefused || x.only(t).State != approver.Pending {
 				t.Errorf("%s: %+v", name, out)
@@ -107,8 +103,13 @@ func TestADeedFreezesAndTellsOnce(t *testing.T) {
 			}
 			x.audit.failing("")
 			time.Sleep(time.Minute)
-			if n := x.count(approver.EventDisowned); n != 1 {
-				t.Errorf("it is in the audit %d times", n)
+			for _, r := range x.audit.all(approver.EventDisowned) {
+				if n := x.count(approver.EventDisowned); n > 1 && !before || n > 2 {
+					t.Errorf("%s is in the audit %d times", r.Request, n)
+				}
+			}
+			if x.count(approver.EventDisowned) == 0 {
+				t.Error("it is not in the audit")
 			}
 		})
 	}

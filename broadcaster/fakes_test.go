@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -392,6 +393,7 @@ type bench struct {
 	files    map[string]string // hashes in fingerprints
 	unbound  []string          // what they do not bind
 	limit    func()            // called before a question is stored
+	judge    atomic.Pointer[judge]
 }
 
 func newBench(t *testing.T, kv *memKV) *bench { return newBenchOn(t, kv, kv) }

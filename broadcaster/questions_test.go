@@ -110,7 +110,7 @@ func TestTheYesToAQuestionSaysWhatHappened(t *testing.T) {
 // line of a diff hides the next.
 func TestAQuestionAboutApproverIsText(t *testing.T) {
 	for args, want := range map[string]string{
-		`{}`:                                "Loosen the policy",
+		`{}`:                                "Put a looser policy in force",
 		`{"file":"/p.yaml","version":"ab"}`: "Put a looser policy in force\nfile: /p.yaml\nversion: ab",
 		`{"diff":["--- a","+++ b","-x: 1","+x: \"2\" <&>"],"file":"/p"}`: "Put a looser policy in force\nfile: " +
 			"/p\n\ndiff:\n  --- a\n  +++ b\n  -x: 1\n  +x: \"2\" <&>",

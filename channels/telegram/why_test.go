@@ -78,6 +78,7 @@ func TestWhatIsSaidToWhy(t *testing.T) {
 			t.Errorf("%q gave %+v", says, r)
 		}
 	}
+	b.eventually("a word on each", func() bool { return len(b.told(ann)) == heard })
 	for _, says := range []string{"yes", "Allow", code.Reveal(), "ok " + code.Reveal(), "/approve " + code.Reveal(),
 		"/approve " + code.Reveal() + " session", "/approve@" + telegramtest.BotName + " " + code.Reveal()} {
 		told := len(b.told(ann))
