@@ -227,6 +227,7 @@ func TestFreezesFitIntoFullControls(t *testing.T) {
 
 // What is refused where the record is full, and what is not.
 func TestOnlyFreezesTakeTheRoomOfFreezes(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		kv := newMemKV()
 		whole := full(t, "<") // its freezes are still to come

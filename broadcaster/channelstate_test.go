@@ -69,6 +69,7 @@ func (l *lines) log() *slog.Logger { return slog.New(slog.NewTextHandler(io.Writ
 // again now and then, so it comes back by itself, gets the card that waited for it,
 // and a person answers there. The log told of it once, and not once for each try.
 func TestAChannelThatEndedComesBack(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newBench(t, newMemKV()).Options
 		var log lines

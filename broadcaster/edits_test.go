@@ -17,6 +17,7 @@ import (
 // within three milliseconds. A try comes when the platform allows it, and within seconds
 // of its return.
 func TestEditsOfSettledCardsArePatientAndPrompt(t *testing.T) {
+	t.Parallel()
 	const look = 3 * time.Second // the sweep, and the process that ended it
 	for name, c := range map[string]struct {
 		down  time.Duration // after the first try the edit fails for so long

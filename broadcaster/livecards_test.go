@@ -29,6 +29,7 @@ func isOver(t *testing.T, c approver.Card) {
 // once with what became of the request, and the card is brought up to date, also where
 // the platform is away at that moment.
 func TestATapOnACardThatNoNoteKnows(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"answered elsewhere", "expired while down", "answered by a yes"} {
 		for _, method := range []approver.Method{approver.ByTap, approver.ByTyped} {
 			for _, approve := range []bool{true, false} {

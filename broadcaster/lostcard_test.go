@@ -68,6 +68,7 @@ func idOfNow() string {
 // this daemon never knew may be an open one of another installation with the same bot, so
 // its buttons stay.
 func TestATapOnACardOfNoRequest(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		request func(id string) string
 		wait    time.Duration // from when the id was made

@@ -153,6 +153,7 @@ var stands = []struct {
 // TestWhoGetsThrough sends every way in, as every kind of person, to a request in every state, and
 // compares what happened with a table that people have read. It is printed with -v.
 func TestWhoGetsThrough(t *testing.T) {
+	t.Parallel()
 	var table strings.Builder
 	for _, state := range stands {
 		fmt.Fprintf(&table, "%s\n%-28s", state.name, "")

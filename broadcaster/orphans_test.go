@@ -17,6 +17,7 @@ import (
 // the edit that was to take the old card out of sight met a 502. It was tried once: the old
 // card had its buttons, its code and "pending" for ever, since no record knows it.
 func TestACardThatNoRecordHoldsIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		err   error
 		down  time.Duration

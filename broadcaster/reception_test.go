@@ -184,6 +184,7 @@ func TestTheWordOfWhoReceivesStaysFresh(t *testing.T) {
 // aside after some seconds, and just then the log said that it is back: it had only waited
 // for its lease for long enough. Cards were posted again with buttons that nobody heard.
 func TestWhoStepsAsideIsNotBack(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newBench(t, newMemKV()).Options
 		var log lines

@@ -16,6 +16,7 @@ import (
 // it for one; then the primary is lost, and the replica that is promoted has
 // never heard of it. Nobody may have been told "approved".
 func TestAnswerThatNoReplicaHas(t *testing.T) {
+	t.Parallel()
 	primary, err := redistest.Start(t.Context(), redistest.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -577,6 +577,7 @@ func TestAnEditThatFailsIsLoggedOnce(t *testing.T) {
 // is heard, nothing is released without a yes, and each card that somebody touched
 // shows the end.
 func TestAnyOrderOfFaults(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(100) {
 		synctest.Test(t, func(t *testing.T) {
 			dice := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test
@@ -632,6 +633,7 @@ func TestAnyOrderOfFaults(t *testing.T) {
 // A platform asked for patience until shortly before the deadline. What is added so that not
 // all come at once went beyond it, and the card was never tried again.
 func TestPatienceThatEndsInTimeIsObeyed(t *testing.T) {
+	t.Parallel()
 	for range 20 {
 		for _, wait := range []time.Duration{10 * time.Second, 110 * time.Second, 115 * time.Second, 119 * time.Second} {
 			story(t, func(t *testing.T, x *bench) {
