@@ -43,7 +43,7 @@ func (v *Cards) card(r Request, t display.Texts, code tokens.Code) approver.Card
 	body, hidden := body(r, t)
 	c := approver.Card{
 		Request: r.ID, State: r.State, Severity: r.Verdict.Severity, OneTap: r.Verdict.Severity == approver.High && !hidden,
-		Texts: t, Push: push(r, t), Body: body, Why: whyLines(r.Verdict, t), Claimed: display.Safe(claimed(r)),
+		Texts: t, Push: push(r, t), Body: body, Why: whyLines(r.Verdict, t), Claimed: display.Prose(claimed(r)),
 		Context: v.context(r, t), Details: v.details(r, t), Code: code, Created: r.Created, Due: r.Due,
 	}
 	c.Part = partOf(r.Verdict.Says.Part, body)
@@ -170,8 +170,11 @@ func (v *Cards) warnings(r Request, t display.Texts, hidden bool) (all []string)
 	if !r.Fingerprint.Bound() {
 		all = append(all, display.UnboundNotice(r.Unbound, t))
 	}
-	for _, w := range display.Warnings(r.Call.Text(), r.Call.Claimed, r.Call.Dir) {
-		all = append(all, t.Say(w))
+	said := display.Warnings(r.Call.Text(), r.Call.Dir)
+	for _, w := range append(said, display.ProseWarnings(r.Call.Claimed)...) {
+		if text := t.Say(w); !slices.Contains(all, text) {
+			all = append(all, text)
+		}
 	}
 	return all
 }
@@ -201,6 +204,7 @@ func (v *Cards) details(r Request, t display.Texts) (all []display.Block) {
 	line("Request", r.ID)
 	line("Call", r.Call.ID)
 	line("Fingerprint", string(r.Fingerprint))
+	line("Version", r.Call.Display().Version())
 	return all
 }
 

@@ -240,3 +240,21 @@ func TestAQuestionThatIsOverSaysWhy(t *testing.T) {
 		})
 	}
 }
+
+// The version of a policy is a hash, which nobody reads on a phone: the card has its beginning, the details all.
+func TestAVersionIsShort(t *testing.T) {
+	version := strings.Repeat("0123456789abcdef", 4)
+	card := composed(Options{}).Cards.Of(Request{State: approver.Pending, Call: approver.ToolCall{Agent: "approver",
+		Tool: "change_policy", Own: true, Args: json.RawMessage(`{"diff":["+x"],"version":"` + version + `"}`)}})
+	body, details := "", ""
+	for _, b := range card.Body {
+		body += b.Text + "\n"
+	}
+	for _, b := range card.Details {
+		details += b.Text + "\n"
+	}
+	if !strings.Contains(body, version[:12]+"...") || strings.Contains(body, version[:13]) ||
+		!strings.Contains(details, version) {
+		t.Errorf("body:\n%s\ndetails:\n%s", body, details)
+	}
+}

@@ -17,7 +17,7 @@ func TestWordsOfACallAreNotTranslated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, words := range []string{"Approve once", "Deny", "the whole card", "Details", "deletes data elsewhere"} {
+	for _, words := range []string{"Approve once", "Deny", "the whole card", "Details", "deletes data on a server"} {
 		for name, call := range map[string]approver.ToolCall{
 			"a command":   shellCall(words),
 			"a file":      {Tool: "Write", Args: []byte(`{"file_path":"` + words + `","content":"x"}`), Dir: "/repo"},
@@ -31,7 +31,7 @@ func TestWordsOfACallAreNotTranslated(t *testing.T) {
 			}
 		}
 	}
-	ours := german.Say(display.Phrase{Text: "Hard to undo: it %s", Own: []string{"deletes data elsewhere"}})
+	ours := german.Say(display.Phrase{Text: "Hard to undo: it %s", Own: []string{"deletes data on a server"}})
 	if strings.Contains(ours, "deletes") {
 		t.Errorf("approver's own words are not translated: %s", ours)
 	}

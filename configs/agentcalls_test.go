@@ -104,7 +104,7 @@ func TestCallsOfAmazon(t *testing.T) {
 			`","parameters":` + parameters + `,"region":"eu-west-1","profile_name":"dev","label":"list things"}`, rule}
 	}
 	calls := []toolCall{
-		aws("s3api", "delete-bucket", `{"bucket":"b"}`, "delete_remote_all"),
+		aws("s3api", "delete-bucket", `{"bucket":"b"}`, "aws_s3_delete"),
 		aws("s3", "rm s3://b", `{"recursive":""}`, "aws_s3_delete"),
 		aws("ec2", "terminate-instances", `{"instance-ids":"i-1"}`, "aws_delete"),
 		aws("ec2", "TerminateInstances", `{"InstanceIds":["i-1"]}`, "aws_delete"),

@@ -107,8 +107,8 @@ h  mcp__todoist__delete_task {"task_id":"3"}
 h  mcp__notion__delete_note {"id":"n"}
 h  mcp__jira__jira_remove_issue_link {"link_id":"3"}
 h  mcp__atlassian__jira_delete_issue {"issue_key":"ABC-1"}
-h  mcp__github__delete_repository {"owner":"a","repo":"b"}
-h  mcp__memorydb__delete_cluster {"name":"x"}
+c  mcp__github__delete_repository {"owner":"a","repo":"b"}
+c  mcp__memorydb__delete_cluster {"name":"x"}
 h  mcp__jira__delete_project {"key":"ABC"}
 c  mcp__debugger__remove_all_users {}
 `

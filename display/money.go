@@ -21,7 +21,7 @@ func Money(amount, currency string) string {
 	case digits == "" || len(digits) > 18 || strings.Trim(digits, "0123456789") != "" || !letters:
 		return strings.TrimSpace(amount + " " + currency)
 	case len(currency) != 3:
-		return amount + " of the smallest coin"
+		return amount + " in smallest units, such as cents"
 	}
 	places, listed := coins[currency]
 	if !listed {
@@ -47,5 +47,36 @@ func Money(amount, currency string) string {
 	return whole + " " + currency
 }
 
-// InCoins reports whether a tool counts money in smallest units. Stripe does in all of its calls.
-func InCoins(tool string) bool { return strings.Contains(strings.ToLower(tool), "stripe") }
+// coinKeys are arguments of Stripe's calls that count in smallest units, and coinEnds are how names of arguments
+// end that say so whatever the service, without _ and -.
+const coinKeys = " amount unitamount amountoff amountcaptured applicationfeeamount amounttocapture "
+
+var coinEnds = []string{"cents", "minor", "minorunits", "pence", "smallestunit"}
+
+// Amount writes the amount of a call for people. It is in smallest units only if the schema of the tool is known to
+// count so, or the argument's name says it; anything else is written as it stands there.
+func Amount(tool, key, amount, currency string) string {
+	key = strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key))
+	for _, end := range coinEnds {
+		if strings.HasSuffix(key, end) {
+			if currency == "" && end == "cents" {
+				return amount + " cents"
+			}
+			return Money(amount, currency)
+		}
+	}
+	if server, _ := serverTool(tool); server == "stripe" && strings.Contains(coinKeys, " "+key+" ") {
+		return Money(amount, currency)
+	}
+	if currency == "" {
+		for _, code := range []string{"usd", "eur", "gbp", "chf", "jpy"} {
+			if strings.HasSuffix(key, code) {
+				currency = code
+			}
+		}
+	}
+	if strings.Trim(amount, "0123456789.,-") != "" || currency == "" {
+		return amount
+	}
+	return amount + " " + strings.ToUpper(currency)
+}

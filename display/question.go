@@ -80,6 +80,10 @@ func (b *builder) question(c Call, fields []field, isObject bool) {
 			b.say(ownLabel(f.key), "nothing")
 			continue
 		}
+		if text, _ := textOf(f.raw); f.key == versionKey && digest().MatchString(text) {
+			b.say(ownLabel(f.key), text[:shownDigits]+"...") // the details have it whole
+			continue
+		}
 		b.value(ownLabel(f.key), f.raw)
 	}
 	for _, f := range lists {
@@ -88,6 +92,24 @@ func (b *builder) question(c Call, fields []field, isObject bool) {
 			b.lines(Code, ownLabel(f.key), lines)
 		}
 	}
+}
+
+// versionKey is the argument with the version of settings. Of one that is a hash the card shows the first digits,
+// and the details all.
+const (
+	versionKey  = "version"
+	shownDigits = 12
+)
+
+var digest = shape.Pattern(`^[0-9a-f]{64}$`)
+
+// Version returns the version that a question is about, whole; empty if it is about none.
+func (c Call) Version() string {
+	if !c.Question {
+		return ""
+	}
+	fields, _ := c.fields()
+	return textAt(fields, versionKey)
 }
 
 // hunkPlace says in words where a stretch of a diff is.

@@ -189,11 +189,7 @@ func telling(tool string, fields []field) string {
 			text = owner + "/" + text
 		}
 		if key == "amount" {
-			if currency := textAt(fields, "currency"); InCoins(tool) {
-				text = Money(text, currency)
-			} else {
-				text = strings.TrimSpace(text + " " + currency)
-			}
+			text = Amount(tool, key, text, textAt(fields, "currency"))
 		}
 		all = append(all, short(text))
 	}

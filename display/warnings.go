@@ -54,6 +54,9 @@ func hiddenKind(r rune) kind {
 // maxNamed is how many characters a warning names.
 const maxNamed = 3
 
+// ProseWarnings are the Warnings of a sentence that is shown as [Prose].
+func ProseWarnings(text string) []Phrase { return Warnings(plainProse(text)) }
+
 // Warnings says in sentences what [Visible] has to mark in texts, the worst first. Their arguments
 // are made safe when they are shown, like those of every [Phrase].
 func Warnings(texts ...string) (all []Phrase) {

@@ -3,10 +3,12 @@ package reflexcore
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/gitrepo"
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/wordset"
 )
@@ -14,7 +16,7 @@ import (
 // discardPlace reports whether what a command of git discards can be recovered.
 func (e *Engine) discardPlace(j *judgment, ef *effect.Effect) places.Place {
 	if strings.HasPrefix(ef.What, "remote-history") || strings.HasPrefix(ef.Target, "remote-history") {
-		return e.pushPlace(ef)
+		return e.pushPlace(j, ef)
 	}
 	if ef.Target == "environment" && (ef.By == "poetry" || ef.By == "pipenv") || ef.Target == "gems" && ef.By == "bundle" {
 		return places.Recoverable // from the lock file
@@ -166,13 +168,16 @@ func isCloneOf(dir, url string) bool {
 	return effect.IsPlain(name) && name != "" && path.Base(dir) == name
 }
 
-// pushPlace reports whether a push replaces history only on a branch that is not shared.
-func (e *Engine) pushPlace(ef *effect.Effect) places.Place {
-	if ef.Bits&(effect.Bulk|effect.Splits|effect.Partial) != 0 || !effect.IsKnown(ef.Target) {
+// pushPlace reports whether a push replaces history only on a branch that is not shared. The tags of a remote are
+// shared, and where settings may send a branch to another one, nothing is known.
+func (e *Engine) pushPlace(j *judgment, ef *effect.Effect) places.Place {
+	if ef.Bits&(effect.Bulk|effect.Splits|effect.Partial) != 0 || !effect.IsKnown(ef.Target) ||
+		ef.Target == "remote-history-tags" {
 		return 0
 	}
 	branch := ef.Target
-	if strings.HasPrefix(branch, "remote-history") || branch == "HEAD" || branch == "@" { // the one that is checked out
+	unnamed := strings.HasPrefix(branch, "remote-history")
+	if unnamed || branch == "HEAD" || branch == "@" { // the one that is checked out
 		if !strings.HasPrefix(ef.Dir, "/") {
 			return 0
 		}
@@ -180,10 +185,29 @@ func (e *Engine) pushPlace(ef *effect.Effect) places.Place {
 			return 0
 		}
 	}
-	if isShared(branch) {
+	if isShared(branch) || !strings.Contains(j.call.ToolCall.Command, ":"+branch) && e.mapsPush(j, ef, unnamed) {
 		return 0
 	}
 	return places.Feature
+}
+
+// setsRemotes is a command that changes where pushes go.
+var setsRemotes = regexp.MustCompile(`\bgit\s[^;&|\n]*\b(?:config|remote)\s`)
+
+// mapsPush reports whether git's settings may send a branch to another one than a push names, or than is checked out.
+func (e *Engine) mapsPush(j *judgment, ef *effect.Effect, unnamed bool) bool {
+	call := &j.call.ToolCall
+	if !strings.HasPrefix(ef.Dir, "/") || slices.ContainsFunc(j.call.Effects, changesGit) ||
+		setsRemotes.MatchString(call.Command) {
+		return true
+	}
+	for name, value := range call.Env {
+		if value != "" && strings.HasPrefix(name, "GIT_CONFIG") {
+			return true
+		}
+	}
+	user := gitrepo.UserSettings(j.call.Around.Home, call.Env["XDG_CONFIG_HOME"])
+	return e.analyzer.Git.MapsPushes(ef.Dir, user, unnamed)
 }
 
 // isShared reports whether the name of a branch is one that others build on.

@@ -147,7 +147,10 @@ func lossOf(e *effect.Effect, p places.Place) loss {
 		if reverts[e.By] {
 			return baselineOf(e, discards, loss{35, lossUncommitted})
 		}
-		return baselineOf(e, discards, loss{35, "throws work away"})
+		if e.By == "git branch" {
+			return loss{35, "deletes a branch, whose commits git reflog still finds"}
+		}
+		return baselineOf(e, discards, loss{35, "throws something away"})
 	case effect.RemoteDelete:
 		if e.What == effect.Rebuilt || e.What == effect.Named || e.What == effect.OwnServer {
 			return loss{20, "deletes what is made again"}
@@ -158,9 +161,12 @@ func lossOf(e *effect.Effect, p places.Place) loss {
 		if e.What == effect.Scratch {
 			return loss{40, "deletes what is for tests, or can be filled again"}
 		}
-		return baselineOf(e, remotes, loss{50, "deletes a resource elsewhere"})
+		if l, known := thingOf(e); known {
+			return l
+		}
+		return baselineOf(e, remotes, loss{50, "deletes something on a server"})
 	case effect.Publish:
-		return baselineOf(e, published, loss{30, "makes something known"})
+		return baselineOf(e, published, loss{30, "changes what others see or use"})
 	case effect.Kill:
 		if e.Target == "host" {
 			return loss{30, "stops the machine"}
@@ -199,7 +205,7 @@ func deleted(e *effect.Effect, p places.Place) loss {
 		p&places.Build != 0 && p&(places.System|places.Whole|places.Git|places.Unclear) == 0:
 		return loss{recreatable, "deletes what can be made again"}
 	case e.Bits&effect.Remote != 0:
-		return loss{50, "deletes files elsewhere"}
+		return loss{50, "deletes files on another machine"}
 	case p&places.System != 0 && e.Bits&effect.Rooted != 0 && e.Bits&(effect.Recursive|effect.Glob) == 0:
 		return loss{40, "deletes what is not known yet"}
 	case p&places.System != 0:
@@ -211,7 +217,7 @@ func deleted(e *effect.Effect, p places.Place) loss {
 	case p&places.Secret != 0:
 		return loss{55, "deletes a credential"}
 	case p&places.Project != 0:
-		return loss{20, "deletes files of the project"}
+		return loss{20, "deletes files of the project that git may not have"}
 	case p&places.Unclear != 0:
 		return loss{40, "deletes what is not known yet"}
 	case p&places.Outside != 0:
@@ -251,6 +257,19 @@ var baselines = func() map[string][]baseline {
 }()
 
 var discards, remotes, published = baselines["discard"], baselines["remote-delete"], baselines["publish"]
+
+// thingOf is the baseline of a thing that is deleted with all that is in it, if it is known: What of the effect
+// says so, or its program, or its target, as database app and delete-stack.
+func thingOf(e *effect.Effect) (loss, bool) {
+	kind, _, _ := strings.Cut(e.Target, " ")
+	kind = strings.TrimSuffix(strings.TrimPrefix(kind, "delete-"), "s")
+	for _, b := range baselines["thing"] {
+		if slices.Contains(b.words, e.What) || slices.Contains(b.words, e.By) || kind != "repository" && slices.Contains(b.words, kind) {
+			return b.loss, true
+		}
+	}
+	return loss{}, false
+}
 
 // baselineOf looks up the baseline of an effect by the words of its target and What.
 func baselineOf(e *effect.Effect, table []baseline, otherwise loss) loss {
@@ -329,15 +348,16 @@ func isSaved(e *effect.Effect, before []effect.Effect) bool {
 
 // saidLosses are the losses that have no row in losses.txt.
 const saidLosses = `
+deletes a branch, whose commits git reflog still finds
 deletes a container or an image
 deletes a credential
-deletes a resource elsewhere
+deletes something on a server
 deletes a volume
 deletes all temporary files, of others too
 deletes files
-deletes files elsewhere
+deletes files on another machine
 deletes files of a repository
-deletes files of the project
+deletes files of the project that git may not have
 deletes files of the system
 deletes files outside the project
 deletes the whole working directory
@@ -348,12 +368,12 @@ deletes what is not known yet
 deletes what the call puts there anew
 deletes what the container's image has
 deletes what the machine or a home needs
-makes something known
+changes what others see or use
 overwrites a disk
 rewrites a branch on which others do not build
 stops something that runs
 stops the machine
-throws work away
+throws something away
 wipes a disk
 `
 

@@ -26,6 +26,7 @@ type place struct {
 	shown  string // the project of commands that only show something; / if there are several
 	works  bool   // all commands work on the branch that is checked out
 	still  bool   // nothing in the call checks out another branch, or changes a setting of git
+	led    bool   // options, variables or changed settings may send a push to another branch than it names
 }
 
 // Limits of the commands, and of the words of each, that are looked through for a place.
@@ -62,19 +63,29 @@ func (e *Engine) placeOf(j *judgment, pieces []shell.Piece) (p place) {
 		}
 		steps = w.Steps
 	}
-	if len(pieces) == 0 || len(steps) == 0 || len(steps) > maxPlaced ||
-		slices.ContainsFunc(pieces, func(p shell.Piece) bool { return p.Sets }) {
-		return p
+	if len(pieces) == 0 || len(steps) == 0 || len(steps) > maxPlaced {
+		return place{led: len(steps) > maxPlaced}
 	}
+	if slices.ContainsFunc(pieces, func(p shell.Piece) bool { return p.Sets }) {
+		return place{led: true}
+	}
+	elsewhere, led := false, setsRemotes.MatchString(call.Command)
 	for name, value := range call.Env {
 		if value != "" && wordset.HasAnyPrefix(name, redirects...) {
-			return p
+			elsewhere, led = true, led || strings.HasPrefix(name, "GIT_")
 		}
 	}
+	if elsewhere {
+		return place{led: led}
+	}
 	p.still, p.works = !slices.ContainsFunc(j.call.Effects, changesGit), true
+	p.led = !p.still || led
+	for i := range steps {
+		p.led = p.led || leads(&steps[i])
+	}
 	for i := range steps {
 		if !e.works(j, &p, &steps[i]) {
-			return place{}
+			return place{led: p.led}
 		}
 	}
 	if p.root == "" {
@@ -82,11 +93,28 @@ func (e *Engine) placeOf(j *judgment, pieces []shell.Piece) (p place) {
 	}
 	switch {
 	case !p.still:
-		p.push = gitrepo.Push{Remote: p.named, Mapped: p.push.Mapped}
+		p.push = gitrepo.Push{Remote: p.named}
 	case p.works && p.root != "" && p.root == e.rootOf(call.Dir):
 		p.branch = e.analyzer.Git.CheckedOut(p.root)
 	}
 	return p
+}
+
+// leads reports whether a command gives git settings of its own, or runs it with variables of its own.
+func leads(s *shell.Step) bool {
+	if len(s.Argv) == 0 {
+		return false
+	}
+	words := s.Argv[1:]
+	if path.Base(s.Argv[0]) != "git" {
+		return slices.ContainsFunc(words, func(w string) bool {
+			return strings.HasPrefix(w, "GIT_") && wordset.HasAnyPrefix(w, redirects...)
+		})
+	}
+	for len(words) > 1 && words[0] == "-C" {
+		words = words[2:]
+	}
+	return len(words) > 0 && strings.HasPrefix(words[0], "-")
 }
 
 // works adds a command to a place, and reports whether it is certain that it works in the same one.
@@ -121,6 +149,7 @@ func (e *Engine) works(j *judgment, p *place, s *shell.Step) bool {
 	if words[0] == "push" || words[0] == "send-pack" {
 		p.pushes++
 		p.push = e.pushOf(j, dir, words[1:])
+		p.led = p.led || p.push.Mapped
 		p.named, _ = gitrepo.Remote(words[1:])
 	}
 	return true

@@ -41,16 +41,19 @@ var undos = []struct {
 	{TypeFrom, "Cannot be undone: it %s", "Hard to undo: it %s, and copies it first",
 		"Hard to undo: it %s, into a trash"},
 	{AskFrom, "Hard to undo: it %s", "Hard to undo: it %s, and copies it first", "Hard to undo: it %s, into a trash"},
-	{20, "Can be undone with some work: it %s", "Can be undone: it %s, and copies it first",
+	{20, "May be hard to undo: it %s", "Can be undone: it %s, and copies it first",
 		"Can be undone: it %s, into a trash"},
 	{1, "Easy to undo: it %s", "Easy to undo: it %s, and copies it first", "Easy to undo: it %s, into a trash"},
 }
+
+// undoAgain is said of what can be made or started again, instead of the third of these.
+const undoAgain = "Can be undone with some work: it %s"
 
 // undoLater is said of what a call only writes down.
 const undoLater = "Nothing is lost yet: once it runs, it %s"
 
 // undoGit is said of what version control has.
-const undoGit = "Easy to undo: git has it"
+const undoGit = "Easy to undo: git has a copy"
 
 // whyOf returns the sentence of a rule, which a catalog can translate if it is approver's own.
 func whyOf(r *Rule) display.Phrase {
@@ -73,11 +76,8 @@ func (e *Engine) say(j *judgment, v *approver.Verdict) {
 		c.Pieces = shell.Pieces(call.Command, e.analyzer.Limits.Shell)
 	}
 	at := e.placeOf(j, c.Pieces)
-	if at.pushes == 1 {
-		c.Push.Mapped = at.push.Mapped
-		if at.still {
-			c.Push.Branch = at.push.Branch
-		}
+	if c.Push.Mapped = at.led; at.pushes == 1 && at.still {
+		c.Push.Branch = at.push.Branch
 	}
 	v.Says.Project, v.Says.Branch = display.OneLine(e.projectOf(&at, &c)), display.OneLine(at.branch)
 	if at.pushes == 1 && v.Says.Project == "" {
@@ -131,17 +131,24 @@ func undo(i approver.Irreversibility) display.Phrase {
 			text = u.copied
 		case strings.Contains(i.Why, ", "+lossTrashed):
 			text = u.trashed
+		case i.Score < AskFrom && i.Score >= 20 && comesBack(lost):
+			text = undoAgain
 		}
 		return display.Phrase{Text: text, Own: []string{lost}}
 	}
 	return display.Phrase{}
 }
 
+// comesBack reports whether a loss says itself how it is undone.
+func comesBack(lost string) bool {
+	return strings.Contains(lost, " again") || strings.Contains(lost, "reflog still") || strings.HasPrefix(lost, "stops ")
+}
+
 // Texts returns what the engine says to people beside the reasons of rules, for catalogs of
 // translations: texts, and the words in them that are not the call's.
 func Texts() []string {
 	out := append(summary.Texts(), whyComplex, whyIrreversible, whyPrecedent, whyNoPrecedents, whyLoop, whyProject,
-		undoGit, undoLater)
+		undoGit, undoLater, undoAgain)
 	for _, text := range whyFlow {
 		out = append(out, text)
 	}

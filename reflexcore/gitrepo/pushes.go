@@ -27,7 +27,7 @@ type Push struct {
 	Remote string // its name or address
 	Repo   string // owner/name on github.com, or host/owner/name
 	Branch string // that a push without a refspec overwrites
-	Mapped bool   // a setting sends branches to others than those that a command names
+	Mapped bool   // a setting sends branches to others than those that a command names, or may
 }
 
 // UserSettings are the files of git's settings outside of a repository.
@@ -56,6 +56,7 @@ func (d *Reader) Pushes(dir, to string, user []string) Push {
 	var s gitSettings
 	for _, file := range append(slices.Clone(user), common+"/config", own+"/config.worktree") {
 		if !d.settings(&s, file, 0) {
+			p.Mapped = true // perhaps
 			return p
 		}
 	}
@@ -68,27 +69,67 @@ func (d *Reader) Pushes(dir, to string, user []string) Push {
 			return Push{Remote: to, Mapped: true}
 		}
 	}
-	mode, merge := s.last("push.default"), s.branch(branch, "merge")
-	switch mode {
-	case "", "simple", "current":
-		if merge == "" || merge == "refs/heads/"+branch {
-			p.Branch = branch
-		}
-	case "nothing":
-	default:
-		p.Mapped = true
-	}
+	p.Branch, p.Mapped = s.byDefault(branch)
 	urls := s.remote(p.Remote, "pushurl")
 	if len(urls) == 0 {
 		urls = s.remote(p.Remote, "url")
 	}
 	if len(urls) == 0 && to != "" {
 		urls = []string{to} // an address
+		p.Mapped = p.Mapped || d.older(common, to)
 	}
 	if len(urls) == 1 && !s.rewrites() {
 		p.Repo = repoName(urls[0])
 	}
 	return p
+}
+
+// older reports whether a remote is of the kind that had files of its own, with settings of its own.
+func (d *Reader) older(common, name string) bool {
+	return !strings.ContainsAny(name, ":/") && (disk.Exists(d.Disk, path.Join(common, "remotes", name)) ||
+		disk.Exists(d.Disk, path.Join(common, "branches", name)))
+}
+
+// byDefault returns which branch a push overwrites that names none, and whether the way pushes are set also sends
+// a branch that is named to another one.
+func (g gitSettings) byDefault(branch string) (overwrites string, mapped bool) {
+	merge := g.branch(branch, "merge")
+	switch g.last("push.default") {
+	case "current":
+		return branch, false
+	case "", "simple":
+		if merge == "" || merge == "refs/heads/"+branch {
+			return branch, false
+		}
+		return "", false
+	case "nothing":
+		return "", false
+	}
+	return "", true
+}
+
+// MapsPushes reports whether settings may send a branch to another one than a push from a folder names, whatever
+// its remote. unnamed is a push that names no branch: then the one that is checked out counts.
+func (d *Reader) MapsPushes(dir string, user []string, unnamed bool) bool {
+	_, common, own := d.folders(dir)
+	if common == "" {
+		return false // there is no repository yet
+	}
+	var s gitSettings
+	for _, file := range append(slices.Clone(user), common+"/config", own+"/config.worktree") {
+		if !d.settings(&s, file, 0) {
+			return true
+		}
+	}
+	if slices.ContainsFunc(s, func(x content.GitSetting) bool {
+		return strings.HasPrefix(x.Key, "remote.") &&
+			(strings.HasSuffix(x.Key, ".push") || strings.HasSuffix(x.Key, ".mirror"))
+	}) {
+		return true
+	}
+	branch := d.checkedOut(own)
+	overwrites, mapped := s.byDefault(branch)
+	return mapped || unnamed && (branch == "" || overwrites != branch)
 }
 
 // checkedOut returns the branch that a working tree has checked out, by its own folder of git.

@@ -56,8 +56,11 @@ func TestPushes(t *testing.T) {
 			Push{Remote: "origin", Repo: "acme/shop"}},
 		{"settings elsewhere", origin + "[include]\npath = more\n", "", "",
 			Push{Remote: "origin", Repo: "acme/billing", Branch: "main"}},
-		{"settings perhaps", origin + "[includeIf \"onbranch:main\"]\npath = more\n", "", "up", Push{Remote: "up"}},
-		{"no settings", "[", "", "origin", Push{Remote: "origin"}},
+		{"settings perhaps", origin + "[includeIf \"onbranch:main\"]\npath = more\n", "", "up",
+			Push{Remote: "up", Mapped: true}},
+		{"no settings", "[", "", "origin", Push{Remote: "origin", Mapped: true}},
+		{"no such remote", origin, "", "other", Push{Remote: "other", Branch: "main"}},
+		{"an older remote", origin, "", "older", Push{Remote: "older", Branch: "main", Mapped: true}},
 		{"a folder", "[remote \"origin\"]\nurl = ../shop\n", "", "", Push{Remote: "origin", Branch: "main"}},
 		{"not to be shown", "[remote \"origin\"]\nurl = git@h:a/\u202eb\n", "", "",
 			Push{Remote: "origin", Branch: "main"}},
@@ -65,6 +68,7 @@ func TestPushes(t *testing.T) {
 			Push{Remote: "origin", Branch: "main"}},
 	} {
 		dir := pushingFrom(t, c.settings)
+		put(t, filepath.Join(dir, "../.git/remotes/older"), "URL: x\nPush: main:production\n")
 		put(t, filepath.Join(dir, "../.git/more"), "[remote \"origin\"]\npushurl = git@github.com:acme/billing\n")
 		user := filepath.Join(t.TempDir(), ".gitconfig")
 		put(t, user, c.user)
@@ -93,13 +97,19 @@ func TestPushesAsGitDoes(t *testing.T) {
 				{"branch.main.remote", "origin"}, {"branch.main.merge", "refs/heads/" + merge}, setting} {
 				git(t, clone, "config", s[0], s[1])
 			}
-			said := (&Reader{Disk: disk.OS{}}).Pushes(clone, "", nil).Branch
-			if said == "" {
-				continue
+			reader := &Reader{Disk: disk.OS{}}
+			if said := reader.Pushes(clone, "", nil).Branch; said != "" {
+				does := git(t, clone, "push", "--force", "--dry-run", "--porcelain")
+				if !strings.Contains(does, ":refs/heads/"+said+"\t") {
+					t.Errorf("%s, merge with %s: %q is said, and git says %s", setting, merge, said, does)
+				}
 			}
-			does := git(t, clone, "push", "--force", "--dry-run", "--porcelain")
-			if !strings.Contains(does, ":refs/heads/"+said+"\t") {
-				t.Errorf("%s, merge with %s: %q is said, and git says %s", setting, merge, said, does)
+			if reader.Pushes(clone, "origin", nil).Mapped {
+				continue // the name in the command is not shown
+			}
+			does := git(t, clone, "push", "--force", "--dry-run", "--porcelain", "origin", "main")
+			if !strings.Contains(does, ":refs/heads/main\t") {
+				t.Errorf("%s, merge with %s: main is shown, and git says %s", setting, merge, does)
 			}
 		}
 	}

@@ -31,18 +31,28 @@ func (c *Call) argument(name string) string {
 		return c.which()
 	case "role":
 		return c.only([]string{"role", "rolename", "permission", "access", "accesslevel"})
+	case "listed":
+		if n := c.listed(); n > 1 {
+			return number(n)
+		}
 	case "number":
 		return c.only([]string{"pullnumber", "pullrequestnumber", "number", "mergerequestiid", "iid"})
+	case "charged":
+		return c.only([]string{"customer", "customerid"})
+	case "tool":
+		return c.toolName()
 	case "repo":
 		return c.repo()
+	case "secret_host":
+		return c.secretHost()
 	}
 	return ""
 }
 
 // These are names of arguments, the most telling first.
 var (
-	amounts = strings.Fields("amount total price sum value amountcents amountusd")
-	payees  = strings.Fields("payee recipient recipientname to destination beneficiary customer account merchant iban " +
+	amounts = strings.Fields("amount total price sum value amountcents amountminor unitamount amountusd amounteur")
+	payees  = strings.Fields("payee recipient recipientname to destination beneficiary account merchant iban " +
 		"email toaccount address")
 	repos  = strings.Fields("fullname repository repo repositoryname reponame name projectid project")
 	owners = strings.Fields("owner org organization namespace workspace")
@@ -116,8 +126,29 @@ func (c *Call) kind() string {
 	for len(words) > 0 && verbs[words[0]] {
 		words = words[1:]
 	}
+	for len(words) > 1 && verbs[words[len(words)-1]] {
+		words = words[:len(words)-1] // repo_delete
+	}
 	return strings.Join(words, " ")
 }
+
+// ofKind reports whether an argument is the name of what a tool deletes: volume_id of delete_volume.
+func (c *Call) ofKind(key string) bool {
+	kind := c.kind()
+	if kind == c.toolName() {
+		return false // no verb that deletes
+	}
+	last := kind[strings.LastIndexByte(kind, ' ')+1:]
+	for _, thing := range []string{strings.ReplaceAll(kind, " ", ""), last, strings.TrimSuffix(last, "s")} {
+		if rest, is := strings.CutPrefix(key, thing); is && thing != "" && slices.Contains(endings, rest) {
+			return true
+		}
+	}
+	return false
+}
+
+// endings are what may stand behind the kind of a thing in the name of its argument.
+var endings = append(strings.Fields("id ids name names key number identifier arn slug s"), "")
 
 // Limits of the arguments that are looked through: their bytes, and how deep they are nested.
 const (
@@ -223,17 +254,16 @@ func (c *Call) only(list []string) string {
 // isNumber reports whether a text is a number.
 func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789.,-+eE") == "" }
 
-// amount returns what is paid: as it is written there, or, if it is known to count the smallest units, as people
-// write it.
+// amount returns what is paid, as people write it if it is known to count the smallest units.
 func (c *Call) amount() string {
 	amount, currency := c.only(amounts), c.only([]string{"currency", "currencycode"})
-	switch {
-	case amount == "":
-		return ""
-	case display.InCoins(c.Tool):
-		return display.Money(amount, currency)
-	case currency != "" && strings.Trim(amount, "0123456789.,") == "":
-		return amount + " " + strings.ToUpper(currency)
+	if strings.Contains(amount, "_") || !strings.ContainsAny(amount, "0123456789") {
+		return "" // the name of a price
+	}
+	for _, key := range amounts {
+		if c.values()[key] == amount {
+			return display.Amount(c.Tool, key, amount, currency)
+		}
 	}
 	return amount
 }
@@ -241,6 +271,9 @@ func (c *Call) amount() string {
 // which returns the name of the thing that a tool is about; both if there are two that may be it, and none if there
 // are more.
 func (c *Call) which() string {
+	if text, is := c.joined(c.ofKind); is {
+		return text
+	}
 	if text, is := c.joined(func(key string) bool { return slices.Contains(names, key) }); is {
 		return text
 	}

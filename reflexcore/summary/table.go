@@ -183,12 +183,12 @@ func (r *row) words(c *Call, i int) (out []string, ok bool) {
 	if len(r.args) == 0 {
 		return nil, true
 	}
-	if i < 0 {
-		return nil, false
+	word := c.argument
+	if i >= 0 {
+		word = (&matter{c, i, &c.Effects[i]}).word
 	}
-	m := matter{c, i, &c.Effects[i]}
 	for _, name := range r.args {
-		word := m.word(name)
+		word := word(name)
 		if word == "" {
 			return nil, false
 		}

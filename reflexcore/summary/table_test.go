@@ -81,7 +81,7 @@ func TestOneLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\nb\r\u2028c\x00":              "a⏎b⏎⏎c ",
 		strings.Repeat("é", 60):          strings.Repeat("é", 60),
-		"head" + strings.Repeat("x", 90): "head" + strings.Repeat("x", 20) + "…" + strings.Repeat("x", 35),
+		"head" + strings.Repeat("x", 90): "head" + strings.Repeat("x", 20) + "..." + strings.Repeat("x", 33),
 		"\xff":                           "\ufffd",
 	} {
 		if got := oneLine(text); got != want {

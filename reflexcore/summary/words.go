@@ -62,7 +62,9 @@ func (m *matter) relation(name string) string {
 	case "nethost":
 		return m.onlyHost()
 	case "sent":
-		return m.sent()
+		return m.sent(effect.File)
+	case "secret_file":
+		return m.sent(effect.Secret)
 	case "startup":
 		return m.written()
 	case "after":
@@ -155,8 +157,8 @@ func oneLine(text string) string {
 	if len(runes) <= maxArg {
 		return text
 	}
-	const head = 24
-	return string(runes[:head]) + "…" + string(runes[len(runes)-(maxArg-head-1):])
+	const head, dots = 24, "..." // three letters, as in display.Call.Title
+	return string(runes[:head]) + dots + string(runes[len(runes)-(maxArg-head-len(dots)):])
 }
 
 // host returns the host of an address, of user@host:path, or of what is sent to; empty if it is not
@@ -223,12 +225,12 @@ func (c *Call) onlyHost() string {
 	return ""
 }
 
-// sent returns the file that is sent, if the call reads only one.
-func (m *matter) sent() string {
+// sent returns the file that is sent, if the call reads only one of its kind.
+func (m *matter) sent(kind effect.Taint) string {
 	only := ""
 	for i := range m.Effects[:m.index] {
 		e := &m.Effects[i]
-		if e.Kind != effect.Read || e.Taint&effect.File == 0 {
+		if e.Kind != effect.Read || e.Taint&kind == 0 {
 			continue
 		}
 		if !effect.IsPlain(e.Target) || e.Bits != 0 || only != "" && only != e.Target {

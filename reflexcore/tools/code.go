@@ -198,7 +198,7 @@ func (j *judge) drops() {
 			return
 		}
 	}
-	j.add(effect.RemoteDelete, j.subject(), j.bulk())
+	j.addWhat(effect.RemoteDelete, j.thing(), j.subject())
 }
 
 // holdsSQL reports whether an argument is a statement: by its name, by the tool, or by its form.

@@ -192,7 +192,7 @@ func (j *judge) otherEffects() {
 	case j.is(verbDelete) && j.isOwn():
 	case j.is(verbDelete) && !j.is(nounDatabase) && !j.in.has(rolePath, roleSource) && !j.in.hasAddress(),
 		j.toolHas("terminate") && j.is(nounHost) && !looks:
-		j.add(effect.RemoteDelete, j.subject(), j.bulk())
+		j.addWhat(effect.RemoteDelete, j.thing(), j.subject())
 	case j.begins("lock unlock") && j.says("issue conversation discussion thread"): // who may comment there
 	case !j.in.has(rolePath) && !looks && (j.is(verbGrant) || j.is(verbWrite) && j.is(nounAccess) ||
 		j.is(verbSwitch) && j.is(nounAccess|nounAccount|nounHost) || j.admits()):
@@ -239,6 +239,23 @@ func (j *judge) paysOrOrders() bool {
 		return j.is(verbSend|verbPlace) && !j.is(nounDatabase)
 	}
 	return j.is(nounMoney) && (j.in.has(roleMoney) || j.is(verbPlace))
+}
+
+// accounts makes the ends of a payment what they are: accounts, and no files, unless they are written as paths.
+func (j *judge) accounts() {
+	if !j.paysOrOrders() {
+		return
+	}
+	for i := range j.in.args {
+		a := &j.in.args[i]
+		switch {
+		case strings.ContainsAny(a.text, `/\`):
+		case a.role == roleDestination:
+			a.role = roleRecipient
+		case a.role == roleSource:
+			a.role = roleOther
+		}
+	}
 }
 
 // namesPayee reports whether an argument says who gets money.

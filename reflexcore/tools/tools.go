@@ -123,6 +123,7 @@ func (j *judge) readArguments() bool {
 	}
 	j.in.guessRoles(j.is(verbWrapper))
 	j.cells()
+	j.accounts()
 	for _, p := range j.call.Paths {
 		j.in.extra(p, rolePath)
 	}

@@ -179,7 +179,7 @@ func TestEffects(t *testing.T) {
 		{"mcp__x__grant_role", `{"user":"eve","role":"admin"}`, []string{"permission access eve admin"}, nil},
 		{"mcp__x__create_refund", `{"charge":"ch_1","amount":100}`, []string{"publish money: 100 ch_1"}, nil},
 		{"mcp__x__terminate_instances", `{"ids":["i-1","i-2"]}`, []string{"remote-delete i-1 i-2"}, nil},
-		{"mcp__x__delete_repo", `{"name":"a/b"}`, []string{"remote-delete a/b"}, nil},
+		{"mcp__x__delete_repo", `{"name":"a/b"}`, []string{"remote-delete repository a/b"}, nil},
 		{"mcp__x__destroy_everything", `{"target":"all"}`, []string{"remote-delete all bulk"}, nil},
 		{"mcp__x__get_secret", `{"name":"prod/db"}`, []string{"read secret:vault prod/db from secret"}, nil},
 		{"mcp__x__get_env_var", `{"name":"DATABASE_PASSWORD"}`, []string{"read DATABASE_PASSWORD from secret"}, nil},
