@@ -76,6 +76,14 @@ func (a *Approvers) listed(res approver.Resolution) bool {
 	return ok && who.ID == res.Person.ID
 }
 
+// tookOff reports whether a yes is of somebody whom the list of that platform does not name any more. The
+// list of a terminal, or of a platform that is not configured here, says nothing of other machines.
+func (a *Approvers) tookOff(res approver.Resolution) bool {
+	channel, here := a.channels.byName[res.Identity.Channel]
+	_, terminal := channel.(approver.Presence)
+	return here && !terminal && res.Approve && !a.listed(res)
+}
+
 // Counting returns the people on the list who were not removed, as far as this process knows.
 func (a *Approvers) Counting() approver.People {
 	people := maps.Clone(*a.people.Load())

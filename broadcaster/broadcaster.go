@@ -99,8 +99,8 @@ func (b *Broadcaster) compose() {
 		endings: b.endings, records: b.records, uptime: b.uptime, handovers: b.handovers,
 	}
 	b.deeds = &deeds{
-		Options: o, alerts: &alerts{Options: o, cards: b.Cards, channels: b.Channels, tasks: b.tasks}, controls: b.Controls,
-		requests: b.Requests, begun: map[string]progress{},
+		Options: o, controls: b.Controls, requests: b.Requests, begun: map[string]progress{},
+		alerts: &alerts{Options: o, cards: b.Cards, channels: b.Channels, requests: b.Requests, tasks: b.tasks},
 	}
 	b.sweeper = &sweeper{
 		Options: o, deeds: b.deeds, grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor,
@@ -120,8 +120,8 @@ func (b *Broadcaster) compose() {
 		releases: b.releases, tasks: b.tasks,
 	}
 	b.Removals = &Removals{
-		Options: o, controls: b.Controls, grants: b.Grants, requests: b.Requests, backlog: b.backlog, editor: b.editor,
-		records: b.records,
+		Options: o, approvers: b.Approvers, controls: b.Controls, grants: b.Grants, requests: b.Requests,
+		backlog: b.backlog, editor: b.editor, records: b.records,
 	}
 	b.receivers = &receivers{Options: o, answers: b.Answers, approvers: b.Approvers, channels: b.Channels}
 }
@@ -153,6 +153,7 @@ func (b *Broadcaster) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	all.Go(func() { b.sweeper.sweep(ctx) })
 	all.Go(func() { b.Controls.guard(ctx) })
+	b.tasks.start(b.Removals.voidTakenOff)
 	b.tasks.start(b.releases.resumeGrants)
 	for _, c := range b.Options.Channels {
 		all.Go(func() { b.receivers.supervise(ctx, c) })

@@ -56,6 +56,7 @@ func (v *Cards) card(r Request, t display.Texts, code tokens.Code) approver.Card
 		c.Result = t.Message(display.Msg("%s%s", resultOf(r, res), disowned(r)))
 		if res.Edit != nil && res.Cause == approver.ByPerson {
 			c.Body = append(editBlocks(r.Call.Command, res.Edit.Command, t), c.Body[1:]...)
+			c.Push, c.Why, c.Part = changedPush(r, t), nil, "" // the reasons were for what was asked
 		}
 		if noEffect(r) {
 			c.State = approver.Withdrawn // nobody may read that the yes counts
@@ -78,6 +79,15 @@ func push(r Request, t display.Texts) string {
 		says.Title, says.More = r.Call.Display().Title(), 0
 	}
 	return display.PushLine(r.Verdict.Severity.String(), t.Title(says), display.SafeLine(says.Project))
+}
+
+// changedPush is the headline of a request once a person changed its command: what that would run.
+func changedPush(r Request, t display.Texts) string {
+	if changed, ok := r.Call.WithCommand(r.Resolution.Edit.Command); ok {
+		r.Call = changed
+	}
+	r.Verdict.Says = display.Summary{}
+	return push(r, t)
 }
 
 // body is the whole call, with what is dangerous or has changed in its environment. hidden reports that

@@ -24,7 +24,7 @@ type Deed struct {
 	Conversation string            `json:"conversation,omitempty"`
 	Message      string            `json:"message,omitempty"`
 	Method       approver.Method   `json:"method,omitempty"`
-	// Held says that the agent is frozen because of it, and people are told: it is not done again.
+	// Held says that the agent is frozen because of it, and chats are told: that is not done again.
 	Held bool `json:"held,omitempty"`
 	// N makes it one of several of its kind, from 1; zero is the only one.
 	N int `json:"n,omitempty"`
@@ -89,23 +89,40 @@ func (d *deeds) finish(ctx context.Context, r Request) error {
 		}
 		done = append(done, deed)
 	}
-	_, err := d.requests.change(ctx, r.ID, func(r Request, _ time.Time) (Request, error) {
-		left, held := slices.DeleteFunc(slices.Clone(r.Deeds), func(d Deed) bool { return slices.Contains(done, d) }), false
-		for i := range left {
-			if left[i].Event == approver.EventDisowned && !left[i].Held && d.hasHeld(r.ID) {
-				left[i].Held, held = true, true
-			}
-		}
-		if len(left) == len(r.Deeds) && !held {
-			return r, errNoChange
-		}
-		r.Deeds = left
-		return r, nil
+	_, err := d.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
+		return r.without(done, d.hasHeld(r.ID), d.Destinations, now)
 	})
 	if err != nil && !errors.Is(err, errNoChange) {
 		d.Log.Warn("what somebody did to a request is noted as unfinished", "request", r.ID, "error", err)
 	}
+	if err == nil {
+		d.alerts.tell(r.ID)
+	}
 	return failed
+}
+
+// without takes off deeds that are done. held says that the agent of the request has been frozen for one of
+// them: then all chats are owed an alert, once.
+func (r Request) without(done []Deed, held bool, chats []approver.Destination, now time.Time) (Request, error) {
+	var left []Deed
+	changed := false
+	for _, d := range r.Deeds {
+		first := held && d.Event == approver.EventDisowned && !d.Held
+		if first {
+			r.Untold = Untold{To: chats, Since: now, Next: now}
+		}
+		if slices.Contains(done, d) {
+			changed = true
+			continue
+		}
+		changed, d.Held = changed || first, d.Held || first
+		left = append(left, d)
+	}
+	if !changed {
+		return r, errNoChange
+	}
+	r.Deeds = left
+	return r, nil
 }
 
 // carryOut does what follows from a deed, and records it.
@@ -123,13 +140,13 @@ func (d *deeds) carryOut(ctx context.Context, r Request, deed Deed) error {
 // errBegun means that this process is at it already.
 var errBegun = errors.New("its agent is being frozen")
 
-// A progress says how far this process is with freezing an agent and telling people.
+// A progress says how far this process is with freezing an agent.
 type progress uint8
 
 const (
 	notBegun progress = iota
 	begun
-	heldAndTold
+	frozen
 )
 
 // begin notes that this process freezes the agent of a request, and returns how far it was before.
@@ -152,17 +169,17 @@ func (d *deeds) end(id string, now progress) {
 func (d *deeds) hasHeld(id string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.begun[id] == heldAndTold
+	return d.begun[id] == frozen
 }
 
-// hold freezes the agent of a request that nobody asked for, and tells everybody, once: people may lift the
-// freeze while the rest is tried again.
+// hold freezes the agent of a request that nobody asked for, once: people may lift the freeze while the rest
+// is tried again.
 func (d *deeds) hold(ctx context.Context, r Request, deed Deed) error {
 	if deed.Held {
 		return nil
 	}
 	switch d.begin(r.ID) {
-	case heldAndTold:
+	case frozen:
 		return nil
 	case begun:
 		return errBegun
@@ -171,16 +188,15 @@ func (d *deeds) hold(ctx context.Context, r Request, deed Deed) error {
 	now := notBegun
 	defer func() { d.end(r.ID, now) }()
 	agent, why := d.whoOf(r.Call), "a person did not ask for request "+r.ID
-	held, frozen := d.controls.held(ctx, r.Call)
-	if !frozen || held.Reason != why { // else the process before this one did it, and told nobody
+	held, stands := d.controls.held(ctx, r.Call)
+	if !stands || held.Reason != why { // else the process before this one did it
 		if _, err := d.controls.Hold(ctx, agent, deed.By, why); err != nil {
-			if _, frozen = d.controls.held(ctx, r.Call); !frozen {
+			if _, stands = d.controls.held(ctx, r.Call); !stands {
 				return fmt.Errorf("the freeze of an agent had a problem: %w", err)
 			}
 			d.Log.Error("the freeze of an agent had a problem", "request", r.ID, "error", err)
 		}
 	}
-	now = heldAndTold
-	d.alerts.tell(r, agent, deed.By)
+	now = frozen
 	return nil
 }

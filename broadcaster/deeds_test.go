@@ -2,6 +2,8 @@ package broadcaster
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -161,6 +163,55 @@ func TestAReasonThatReadsLikeADisown(t *testing.T) {
 	})
 }
 
+// The story: somebody tapped "Not mine" while Discord was away, and read that all chats are told. The daemon
+// was restarted, and Discord never heard that an agent was frozen. An alert is stored until its chat has it.
+func TestAnAlertOutlivesARestart(t *testing.T) {
+	frozen := func(c *chat) (alerts int) {
+		for n := range c.count() {
+			if _, card := c.card(n); strings.Contains(card.Push, "FROZEN") {
+				alerts++
+			}
+		}
+		return alerts
+	}
+	story(t, func(t *testing.T, x *bench) {
+		answer := x.askAsync(t.Context(), hookCall("c1"), approver.High)
+		time.Sleep(time.Second)
+		x.dc.onPost(func(context.Context) error { return errors.New("discord is away") })
+		x.wants(approver.WantDisown, 0, "1")
+		<-answer
+		time.Sleep(2 * time.Second)
+		y := x.restart(10 * time.Second)
+		other := newBench(t, x.kv) // a second replica posts nothing twice
+		time.Sleep(10 * time.Minute)
+		if tg, dc := frozen(x.tg)+frozen(y.tg)+frozen(other.tg), frozen(y.dc)+frozen(other.dc); tg != 1 || dc != 1 {
+			t.Errorf("%d alerts in telegram, %d in discord", tg, dc)
+		}
+	})
+	story(t, func(t *testing.T, x *bench) { // a chat that is away for days is given up in the end
+		answer := x.askAsync(t.Context(), hookCall("c1"), approver.High)
+		time.Sleep(time.Second)
+		x.dc.onPost(func(context.Context) error { return errors.New("discord is away") })
+		x.wants(approver.WantDisown, 0, "1")
+		<-answer
+		time.Sleep(5 * alertRound)
+		_, card := x.tg.card(0)
+		if _, err := x.Requests.change(t.Context(), card.Request, func(r Request, now time.Time) (Request, error) {
+			if len(r.Untold.To) != 1 {
+				t.Errorf("still owed: %v", r.Untold)
+			}
+			r.Untold.Since = now.Add(-alertFor)
+			return r, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * alertRound)
+		if r := x.request(); len(r.Untold.To) != 0 {
+			t.Errorf("owed for ever: %v", r.Untold)
+		}
+	})
+}
+
 // The story: people read "most likely nothing ran" and "three calls, once each" on the cards of yeses that
 // lasted, and the next identical call ran unasked. A card says all that holds: for how long the yes is,
 // what became of the calls, and that somebody took it back.
@@ -174,8 +225,10 @@ func TestACardSaysAllOfAYesThatLasts(t *testing.T) {
 		<-answer
 		time.Sleep(3 * time.Minute)
 		const want = "✅ Approved for the session by Alice via Telegram · 1 s · nobody took the answer: the agent was gone, " +
-			"and most likely nothing ran · the same call still runs without asking"
-		if _, card := x.tg.card(0); card.Result != want || card.State != approver.Consumed {
+			"and most likely nothing ran · kept for the same call until %s at most"
+		_, card := x.tg.card(0)
+		until := time.Now().Add(approver.SessionTerm - 3*time.Minute).UTC().Format("15:04:05 UTC")
+		if card.Result != fmt.Sprintf(want, until) || card.State != approver.Consumed {
 			t.Errorf("nobody took it: %v %q", card.State, card.Result)
 		}
 		if err := x.Grants.Revoke(t.Context(), x.only(t).ID, "root"); err != nil {
@@ -279,10 +332,11 @@ func TestABareCodeInAReason(t *testing.T) {
 		bare := strings.ToLower(strings.TrimPrefix(first.Code.Reveal(), "CONFIRM-"))
 		x.Answers.Reply(t.Context(), approver.Reply{
 			Channel: "telegram", Conversation: "T", Sender: "1", Method: approver.ByPlain, Request: card.Request, Message: msg,
-			Reason: "use branch 3f2a9c, not (" + bare + ")",
+			Reason: "use branch 3f2a9c, not (" + bare + ") " + bare[:3] + " " + bare[3:] + ", confirm " + bare[:2] + "-" + bare[2:],
 		})
 		v := <-answer
-		if !strings.Contains(v.Reason, "use branch 3f2a9c, not") || strings.Contains(strings.ToLower(v.Reason), bare) {
+		heard := strings.NewReplacer(" ", "", "-", "").Replace(strings.ToLower(v.Reason))
+		if !strings.Contains(v.Reason, "use branch 3f2a9c, not") || strings.Contains(heard, bare) {
 			t.Errorf("the agent hears %q", v.Reason)
 		}
 	})

@@ -89,7 +89,9 @@ func (a *Answers) disown(ctx context.Context, rep approver.Reply, who approver.P
 		return r, a.disownedBefore(ctx, r)
 	case err != nil && !errors.Is(err, errNoChange):
 		a.Log.Error("a no could not be stored; the freeze of the agent does it", "request", id, "error", err)
-		err = a.deeds.carryOut(ctx, r, deed)
+		if err = a.deeds.carryOut(ctx, r, deed); a.deeds.hasHeld(id) {
+			a.deeds.alerts.now(r, deed.By)
+		}
 	default:
 		err = a.deeds.finish(ctx, r)
 	}
@@ -102,7 +104,7 @@ func (a *Answers) disown(ctx context.Context, rep approver.Reply, who approver.P
 		return r, newOutcome(kind, "%s Not all that follows is done yet; approver goes on trying: %s", fate, err.Error())
 	}
 	return r, newOutcome(kind, "%s Every call of %s is denied until people lift that with approver unfreeze, and every "+
-		"yes to it is void. All chats are told.", fate, a.whoOf(r.Call).says())
+		"yes to it is void. All chats are being told.", fate, a.whoOf(r.Call).says())
 }
 
 // disownedBefore tells of a request that somebody disowned before. People may have lifted the freeze since,

@@ -85,14 +85,17 @@ func (a *Answers) edit(
 	case r.State.Settled() && r.Resolution.Cause != approver.ByPerson:
 		return r, outcomeOf(r, rep, who)
 	case r.State != approver.Pending:
-		return r, tooLateToEdit()
+		return a.editAnswered(ctx, r, rep, who)
 	case admits(r.Verdict, res) != nil:
 		return r, outcomeOfMessage(approver.OutcomeRefused, a.approvers.notAsked(r.Verdict, who))
 	case a.Judge == nil:
 		return r, newOutcome(approver.OutcomeRefused, "Commands cannot be changed here. Nothing was changed.")
 	case why.Format != "":
 		return r, outcomeOfMessage(approver.OutcomeRefused, why)
-	case p.Phase != Posted || p.Ref.Partial || !rep.Method.OnCard() && rep.Method != approver.ByPlain:
+	case p.Phase != Posted:
+		return r, newOutcome(approver.OutcomeRefused, "The platform never confirmed this card, so approver does not know "+
+			"whether it shows everything: its command cannot be changed here. Nothing was changed.")
+	case p.Ref.Partial || !rep.Method.OnCard() && rep.Method != approver.ByPlain:
 		return r, newOutcome(approver.OutcomeRefused, "This card does not show everything, so its command cannot be "+
 			"changed here. Nothing was changed.")
 	case rep.Command == "":
@@ -118,6 +121,20 @@ func (a *Answers) edit(
 		return r, *out
 	}
 	return a.enterEdit(ctx, r, rep, res)
+}
+
+// editAnswered tells what became of a changed command once the request has its answer. Platforms deliver
+// some events twice: the person's own change is told as done.
+func (a *Answers) editAnswered(
+	ctx context.Context, r Request, rep approver.Reply, who approver.Person,
+) (Request, told) {
+	command, why := changedCommand(r.Call.Command, rep.Command)
+	edit := r.Resolution.Edit
+	if edit == nil || why.Format != "" || edit.Command != command || !answeredBy(r.Resolution, rep, who) {
+		return r, tooLateToEdit()
+	}
+	rep.Approve = r.Resolution.Approve || r.Resolution.Cause != approver.ByPerson
+	return a.outcome(ctx, r, rep, who)
 }
 
 func tooLateToEdit() told {
@@ -215,12 +232,10 @@ func (a *Answers) enterEdit(
 			"the card, or try again.")
 	case errors.Is(err, errUneditable):
 		return r, outcomeOfMessage(approver.OutcomeRefused, uneditable(r))
-	case r.Resolution.Edit == nil && r.Resolution.Cause == approver.ByPerson,
-		r.Resolution.Edit != nil && r.Resolution.Edit.Command != res.Edit.Command: // somebody was first
-		return r, tooLateToEdit()
+	case r.Resolution.Edit == nil && r.Resolution.Cause != approver.ByPerson: // the clock was first
+		return a.outcome(ctx, r, rep, res.Person)
 	}
-	rep.Approve = r.Resolution.Approve || r.Resolution.Cause != approver.ByPerson
-	return a.outcome(ctx, r, rep, res.Person)
+	return a.editAnswered(ctx, r, rep, res.Person)
 }
 
 // changedCommand is what a person changed a command to, or why that does not count. White space around
@@ -237,6 +252,10 @@ func changedCommand(was, text string) (command string, why display.Message) {
 		return "", display.Msg("The changed command is longer than %d bytes.", approver.MaxCommand)
 	case tokens.Mask(command) != command:
 		return "", display.Msg("The changed command has a code in it.")
+	}
+	if escapes := len(command) - len(strings.TrimRight(command, `\`)); escapes%2 == 1 {
+		return "", display.Msg("The changed command ends with a backslash, and the space or the line that was behind it " +
+			"is lost.")
 	}
 	if odd := substituted(was, command); odd != "" {
 		return "", display.Msg("The changed command has characters that a phone's keyboard puts in the place of others: "+

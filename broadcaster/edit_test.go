@@ -183,6 +183,22 @@ func (x *bench) request() Request {
 	return x.loaded(card.Request)
 }
 
+// The story: somebody changed a force-push to a push of a branch, and the card said for ever that a force-push
+// was approved, and what that would lose. The headline is of what ran, and the reasons of the question are gone.
+func TestTheCardOfAChangedCommandIsOfWhatRan(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		answer := x.asked(editable("c1"), asking(approver.High))
+		_, before := x.tg.card(0)
+		x.Answers.Reply(t.Context(), x.editReply("1", "git push origin HEAD:fix"))
+		<-answer
+		time.Sleep(time.Second)
+		_, card := x.tg.card(0)
+		if len(before.Why) == 0 || card.Push != "🟠 HIGH · git push origin HEAD:fix" || len(card.Why) > 0 {
+			t.Errorf("%q %q", card.Push, card.Why)
+		}
+	})
+}
+
 // Whatever does not count leaves the request open, releases nothing, and says why.
 func TestEditsThatDoNotCount(t *testing.T) {
 	const ok = "git push origin HEAD:fix"
@@ -206,6 +222,8 @@ func TestEditsThatDoNotCount(t *testing.T) {
 		"changed by a rule":   {typing("change me"), "once more"},
 		"a judge that broke":  {typing("panic"), "could not judge"},
 		"blanks":              {typing(" \n"), "empty"},
+		"a cut line":          {typing("ls a \\\n"), "ends with a backslash"},
+		"a cut space":         {typing("ls a\\ "), "ends with a backslash"},
 		"too long":            {typing(strings.Repeat("x", approver.MaxCommand+1)), "longer than 3000 bytes"},
 		"a control character": {typing("echo \x1b[2J"), "control characters: U+001B"},
 		"a carriage return":   {typing("echo a\rb"), "control characters"},

@@ -110,6 +110,14 @@ func (g lastingGrant) holds(
 	return term.Lasts() && sameCall(r, call, fp)
 }
 
+// lastsUntil is when a yes that lasts ends at the latest.
+func lastsUntil(res approver.Resolution) time.Time {
+	if res.Grant.Session {
+		return res.At.Add(approver.SessionTerm)
+	}
+	return res.At.Add(res.Grant.For)
+}
+
 // makeLasting stores the grant that people gave with their yes, after the call that they saw
 // was released. A grant for a session needs a session.
 func (k *Grants) makeLasting(ctx context.Context, r Request) error {
@@ -117,10 +125,7 @@ func (k *Grants) makeLasting(ctx context.Context, r Request) error {
 	if r.State != approver.Consumed || !mayLast(r) {
 		return nil
 	}
-	until := r.Resolution.At.Add(term.For)
-	if term.Session {
-		until = r.Resolution.At.Add(approver.SessionTerm)
-	}
+	until := lastsUntil(r.Resolution)
 	r.Postings, r.Call.Raw = nil, nil
 	if _, err := k.Audit.Record(ctx, approver.Record{
 		Event: approver.EventGranted, Request: r.ID, Once: r.ID + ":kept", Fingerprint: r.Fingerprint, Call: r.Call,

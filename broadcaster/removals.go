@@ -14,12 +14,13 @@ import (
 // Removals removes approvers, and brings them back.
 type Removals struct {
 	*Options
-	controls *Controller
-	grants   *Grants
-	requests *Requests
-	backlog  *backlog
-	editor   *editor
-	records  *records
+	approvers *Approvers
+	controls  *Controller
+	grants    *Grants
+	requests  *Requests
+	backlog   *backlog
+	editor    *editor
+	records   *records
 }
 
 // Remove removes a person for every daemon that shares the store. None of their answers counts
@@ -48,19 +49,32 @@ func (m *Removals) Remove(ctx context.Context, gone Removal) (voided int, err er
 	if err = m.backlog.record(ctx, removal); err != nil {
 		err = fmt.Errorf("%s is removed, but that could not be recorded: %w", display.Safe(gone.Person), err)
 	}
-	voided, voidErr := m.voidYeses(ctx, c, "revoked because "+gone.Person+" was removed by "+gone.By)
+	voided, voidErr := m.voidYeses(ctx, c.Removed.takesBack, "revoked because "+gone.Person+" was removed by "+gone.By)
 	return voided, errors.Join(err, voidErr)
 }
 
-// voidYeses ends the requests and lasting grants whose yes a removal voids, so that cards and
-// lists show it. One that it misses is void all the same: see [Controls.void].
-func (m *Removals) voidYeses(ctx context.Context, c Controls, note string) (voided int, err error) {
+// voidTakenOff ends what people approved whom the approver list does not name any more, so that nothing of
+// it works again when they are put back on the list.
+func (m *Removals) voidTakenOff(ctx context.Context) {
+	voided, err := m.voidYeses(ctx, m.approvers.tookOff, "revoked because its approver was taken off the approver list")
+	if voided > 0 || err != nil {
+		m.Log.Warn("PEOPLE: ended what was approved by people who are not on the approver list any more", "yeses", voided,
+			"error", err)
+	}
+}
+
+// A voiding says which answers are void.
+type voiding func(approver.Resolution) bool
+
+// voidYeses ends the requests and lasting grants whose yes is void, so that cards and lists show it. One
+// that it misses is void all the same: see [Grants.stillGood].
+func (m *Removals) voidYeses(ctx context.Context, void voiding, note string) (voided int, err error) {
 	open, err := m.requests.Open(ctx)
 	for _, r := range open {
-		if r.State != approver.Approved || !c.Removed.takesBack(r.Resolution) {
+		if r.State != approver.Approved || !void(r.Resolution) {
 			continue
 		}
-		failErr := m.voidRequest(ctx, r, c, note)
+		failErr := m.voidRequest(ctx, r, void, note)
 		switch {
 		case failErr == nil:
 			voided++
@@ -72,7 +86,7 @@ func (m *Removals) voidYeses(ctx context.Context, c Controls, note string) (void
 	err = errors.Join(err, listErr)
 	for _, scope := range scopes {
 		g, _, loadErr := m.grants.load(ctx, scope)
-		if loadErr != nil || g.Ended != "" || !c.Removed.takesBack(g.Request.Resolution) {
+		if loadErr != nil || g.Ended != "" || !void(g.Request.Resolution) {
 			if !errors.Is(loadErr, approver.ErrNotFound) {
 				err = errors.Join(err, loadErr)
 			}
@@ -89,10 +103,10 @@ func (m *Removals) voidYeses(ctx context.Context, c Controls, note string) (void
 }
 
 // voidRequest takes back a yes that was not released yet.
-func (m *Removals) voidRequest(ctx context.Context, r Request, c Controls, note string) error {
+func (m *Removals) voidRequest(ctx context.Context, r Request, void voiding, note string) error {
 	waited := r.Granted()
 	r, err := m.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
-		if r.State != approver.Approved || !c.Removed.takesBack(r.Resolution) {
+		if r.State != approver.Approved || !void(r.Resolution) {
 			return r, ErrSettled
 		}
 		return r.End(approver.Denied, approver.Revoked, now)

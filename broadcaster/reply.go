@@ -102,8 +102,11 @@ func (a *Answers) fromChannel(ctx context.Context, rep approver.Reply) approver.
 	return a.Reply(own, rep)
 }
 
-// noteRefusal records an answer that did not count.
+// noteRefusal records an answer that did not count, without secrets and codes.
 func (a *Answers) noteRefusal(ctx context.Context, rep approver.Reply, r Request, out told) {
+	said := rep
+	said.Reason = rep.Command
+	rep.Command = display.Safe(a.withoutCodes(ctx, said))
 	_, err := a.Audit.Record(context.WithoutCancel(ctx), approver.Record{
 		Event: approver.EventRefused, Request: cmp.Or(r.ID, rep.Request), Fingerprint: r.Fingerprint, Call: r.Call,
 		Verdict: r.Verdict, Reply: rep, Outcome: out.Kind, Note: out.Text,

@@ -51,6 +51,8 @@ type Request struct {
 	Revoked string `json:"revoked,omitempty"`
 	// Deeds are what people did to the request, until all of that is done and in the audit.
 	Deeds []Deed `json:"deeds,omitempty"`
+	// Untold is whom the request owes an alert.
+	Untold Untold `json:"untold,omitzero"`
 	// WithdrawAt is when the request is withdrawn because its courier is gone.
 	// It is zero while the courier is connected.
 	WithdrawAt time.Time `json:"withdraw_at,omitzero"`

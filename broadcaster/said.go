@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode"
 
 	"approver.example"
 	"approver.example/display"
@@ -53,13 +54,33 @@ func (a *Answers) withoutCodes(ctx context.Context, rep approver.Reply) string {
 			live[p.Code] = p.Code != ""
 		}
 	}
+	if len(live) == 0 {
+		return rep.Reason
+	}
 	text := []rune(rep.Reason)
-	for i := 0; i+size <= len(text) && len(live) > 0; i++ {
-		if a.isLive(string(text[i:i+size]), live) {
-			text = slices.Concat(text[:i], []rune(tokens.Mask(tokens.Prefix+string(text[i:i+size]))), text[i+size:])
+	for i := 0; i < len(text); i++ {
+		if code, end := codeAt(text, i, size); a.isLive(code, live) {
+			text = slices.Concat(text[:i], []rune(tokens.Mask(tokens.Prefix+code)), text[end:])
 		}
 	}
 	return string(text)
+}
+
+// codeAt is the code of a size that may begin at i, and where it ends; empty if none does. People write one
+// with spaces or hyphens in it, too.
+func codeAt(text []rune, i, size int) (code string, end int) {
+	letters := make([]rune, 0, size)
+	for end = i; end < len(text) && len(letters) < size && end < i+2*size; end++ {
+		if c := text[end]; unicode.IsLetter(c) || unicode.IsDigit(c) {
+			letters = append(letters, c)
+		} else if len(letters) == 0 || !unicode.IsSpace(c) && !unicode.IsPunct(c) {
+			return "", i
+		}
+	}
+	if len(letters) < size {
+		return "", i
+	}
+	return string(letters), end
 }
 
 // isLive reports whether a text is one of the codes with these hashes.

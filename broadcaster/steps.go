@@ -285,6 +285,7 @@ func (r Request) Attention(now time.Time) time.Time {
 	if r.State.Settled() && !r.Closed || len(r.Ended) > 0 || len(r.Deeds) > 0 {
 		sooner(now.Add(settleGrace))
 	}
+	sooner(r.Untold.Next)
 	if r.awaitsLapse(r.Also) {
 		sooner(r.ReleasedAt.Add(RepeatFor))
 	}

@@ -26,6 +26,9 @@ type sealedPart struct {
 	Call    approver.ToolCall `json:"tool_call"`
 	Verdict approver.Verdict  `json:"verdict"`
 	Edit    *approver.Edit    `json:"edit,omitempty"`
+	// Runs reports a yes to Edit. Outside of the seal that is a no: a version that knows no edits would take
+	// it for a yes to the call that was asked about.
+	Runs bool `json:"runs,omitempty"`
 }
 
 // sealContext is what the sealed part belongs to. It opens in no other request.
@@ -37,9 +40,13 @@ func (s storedRequest) sealContext() []byte {
 
 // EncodeRequest returns the record of r.
 func EncodeRequest(sealer *sealing.Sealer, r Request) ([]byte, error) {
-	plain, err := json.Marshal(sealedPart{r.Call, r.Verdict, r.Resolution.Edit})
+	edit := r.Resolution.Edit
+	plain, err := json.Marshal(sealedPart{r.Call, r.Verdict, edit, edit != nil && r.Resolution.Approve})
 	if err != nil {
 		return nil, err
+	}
+	if edit != nil {
+		r.Resolution.Approve = false
 	}
 	s := storedRequest{Request: r}
 	if s.Value, err = sealer.Seal(plain, s.sealContext()); err != nil {
@@ -71,5 +78,8 @@ func DecodeRequest(sealer *sealing.Sealer, record []byte) (Request, error) {
 	}
 	r := s.Request
 	r.Call, r.Verdict, r.Resolution.Edit = p.Call, p.Verdict, p.Edit
+	if p.Edit != nil {
+		r.Resolution.Approve = p.Runs
+	}
 	return r, nil
 }

@@ -109,6 +109,9 @@ func (w *sweeper) attend(ctx context.Context, id string) {
 	}
 	w.endings.recordEnded(ctx, r)
 	_ = w.deeds.finish(ctx, r) // or at the next look
+	if len(r.Untold.To) > 0 {
+		w.deeds.alerts.tell(id)
+	}
 	if !r.State.Settled() {
 		w.tasks.start(func(ctx context.Context) { w.poster.repost(ctx, id) }) // a slow channel must not hold up the clock
 	}

@@ -46,7 +46,7 @@ func noEffect(r Request) bool {
 }
 
 // lasts reports whether a yes may release later calls, too.
-func lasts(r Request) bool { return mayLast(r) && r.Revoked == "" }
+func lasts(r Request) bool { return mayLast(r) && r.Revoked == "" && r.Disowned.By == "" }
 
 // approvedResult is resultOf for a yes: for how long, by whom, for how many calls, and what became of them.
 func approvedResult(r Request, res approver.Resolution) display.Message {
@@ -76,7 +76,8 @@ func approvedResult(r Request, res approver.Resolution) display.Message {
 		facts = append(facts, display.Msg(fate))
 	}
 	if lasts(r) && fateTextsOf(r).card != "" {
-		facts = append(facts, display.Msg(" · the same call still runs without asking"))
+		facts = append(facts, display.Msg(" · kept for the same call until %s at most",
+			lastsUntil(res).UTC().Format("15:04:05 UTC")))
 	}
 	if r.Revoked != "" {
 		facts = append(facts, display.Msg(" · taken back by %s", r.Revoked))

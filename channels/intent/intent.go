@@ -99,13 +99,13 @@ func Wanted(text string) (in Intent, ok bool) {
 	return wanted(wants[verb], rest), wants[verb] != approver.WantAnswer
 }
 
-// wanted is what a command asks for that answers nothing. What follows /freeze is why; a question does not
-// freeze.
+// wanted is what a command asks for that answers nothing. What follows /freeze is why, a question too: who
+// writes that in alarm wants everything to stop. Only "/freeze?" asks what it does.
 func wanted(want approver.Want, rest string) Intent {
 	in := Intent{Want: want, Method: approver.ByCommand}
 	switch {
 	case want != approver.WantFreeze:
-	case asks(rest):
+	case asks(rest) && strings.Trim(rest, marks+" ") == "":
 		in.Want = approver.WantHelp
 	default:
 		in.Reason = rest
@@ -114,7 +114,10 @@ func wanted(want approver.Want, rest string) Intent {
 }
 
 // asks reports whether a text has a question mark.
-func asks(text string) bool { return strings.ContainsAny(text, "?？؟¿") }
+func asks(text string) bool { return strings.ContainsAny(text, marks) }
+
+// marks are question marks.
+const marks = "?？؟¿"
 
 // refusal reads a no with its reason: "no, use a branch instead". A question is none.
 func refusal(text string) (reason string, ok bool) {

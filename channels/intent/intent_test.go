@@ -124,7 +124,8 @@ func TestWants(t *testing.T) {
 	for text, want := range map[string]Intent{
 		"/freeze! the agent went mad": {Want: approver.WantFreeze, Reason: "the agent went mad"},
 		"/Freeze@bot:":                {Want: approver.WantFreeze}, "/freeze?": {Want: approver.WantHelp},
-		"/freeze now?": {Want: approver.WantHelp}, "/pending!": {Want: approver.WantPending},
+		"/freeze ?": {Want: approver.WantHelp}, "/pending!": {Want: approver.WantPending},
+		"/freeze what is it doing?! stop": {Want: approver.WantFreeze, Reason: "what is it doing?! stop"},
 	} {
 		want.Method = approver.ByCommand
 		if in, err := Parse(text); err != nil || in != want {

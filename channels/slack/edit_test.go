@@ -51,7 +51,7 @@ func TestEditDialog(t *testing.T) {
 			t.Errorf("%q gave %+v", command, r)
 		}
 	}
-	if err := b.fake.EnterCommand(ben, here, ref.Message, "x"); err != nil {
+	if err := b.fake.Fill(ben, here, ref.Message, fake.EditButton, "x"); err != nil {
 		t.Fatal(err)
 	}
 	b.told(ben, "This request is for Ann.")

@@ -66,7 +66,7 @@ func TestDenyWithReason(t *testing.T) {
 	}})
 	card := b.full()
 	ref := b.post(card)
-	enter := func(text string) error { return b.fake.EnterReason(ben, here, ref.Message, text) }
+	enter := func(text string) error { return b.fake.Fill(ben, here, ref.Message, fake.WhyButton, text) }
 	for n, text := range []string{"yes, but on a branch <b>", "approve " + card.Code.Reveal(), strings.Repeat("é", 500)} {
 		if err := enter(text); err != nil {
 			t.Fatal(err)

@@ -116,7 +116,8 @@ func (l *listener) unheardFor(who sender, m *models.Message, refusal error) disp
 	private := who.chat == who.id
 	_, _, onCard := l.guard.cardOf(m)
 	_, err := intent.Parse(m.Text)
-	meant := answers(m.Text) || answers(m.Caption) || onCard && err == nil
+	_, asks := intent.Wanted(m.Text)
+	meant := asks && strings.HasPrefix(m.Text, "/") || answers(m.Text) || answers(m.Caption) || onCard && err == nil
 	_, stranger := l.guard.admit(m.From, who.place)
 	switch {
 	case m.BusinessConnectionID != "" || m.SenderBusinessBot != nil || l.forAnotherBot(m.Text):

@@ -40,6 +40,13 @@ type Platform interface {
 	Break(Fault)
 }
 
+// A Filler is a platform with buttons that ask for a text.
+type Filler interface {
+	// Fill presses such a button and enters the text: in the dialog that opens, or as the reply to the
+	// question that the bot asks. Whom the bot refuses that enters nothing, without an error.
+	Fill(user, conversation, message string, button Button, text string) error
+}
+
 // A Button is one of a card's controls. The zero value is none.
 type Button uint8
 

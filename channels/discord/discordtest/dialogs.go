@@ -91,6 +91,9 @@ type Dialog struct {
 	customID, field             string
 }
 
+// errNoDialog is the error of a button that opened no dialog.
+var errNoDialog = errors.New("discordtest: no dialog opened")
+
 // Open presses a button that opens a dialog, and waits for it. Discord waits as long.
 func (s *Server) Open(user, conversation, message string, button fake.Button) (*Dialog, error) {
 	i, err := s.tap(user, conversation, message, button)
@@ -99,7 +102,7 @@ func (s *Server) Open(user, conversation, message string, button fake.Button) (*
 	}
 	var m *modal
 	if !s.Await(&s.mu, s.AckWithin, func() bool { m = i.modal; return i.acked }) || m == nil {
-		return nil, errors.New("discordtest: no dialog opened")
+		return nil, errNoDialog
 	}
 	d := &Dialog{Title: m.Title, s: s, user: user, conversation: conversation, message: message, customID: m.CustomID}
 	for _, c := range m.Components {

@@ -232,6 +232,18 @@ func (s *Server) EnterCode(user, conversation, message, text string) error {
 	return d.Submit(text)
 }
 
+// Fill implements fake.Filler.
+func (s *Server) Fill(user, conversation, message string, button fake.Button, text string) error {
+	d, err := s.Open(user, conversation, message, button)
+	if errors.Is(err, errNoDialog) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return d.Submit(text)
+}
+
 // SendPress sends the event of a pressed button with data of the test's choice,
 // changed by change. Only Discord itself could send such an event: it is here to
 // test what the channel checks all the same. It sends it times times.

@@ -132,6 +132,15 @@ func (s *Server) AddUser(name string) string {
 	return id
 }
 
+// AddBot makes another bot in the guild, and returns its id.
+func (s *Server) AddBot(name string) string {
+	id := s.AddUser(name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.users[id].Bot = true
+	return id
+}
+
 // SetUser makes a person with an id of the caller's choice, or gives them
 // another name.
 func (s *Server) SetUser(id, name string) {

@@ -31,7 +31,7 @@ func (s *Server) envelopeOf(kind, user string) reply {
 	team := cmp.Or(u.Team, Team)
 	return reply{
 		"type": kind, "token": "verification", "api_app_id": AppID, "trigger_id": s.trigger(user),
-		"user":       reply{"id": user, "username": u.Name, "name": u.Name, "team_id": team},
+		"user":       reply{"id": user, "username": u.Name, "name": u.Name, "team_id": team, "is_bot": u.Bot},
 		"team":       reply{"id": Team, "domain": "home"},
 		"enterprise": nil, "is_enterprise_install": false,
 	}
@@ -134,6 +134,12 @@ func (s *Server) tell(user, text string, blocks json.RawMessage) {
 
 func (s *Server) slash(user, conversation, text string) {
 	name, rest, _ := strings.Cut(text, " ")
+	s.mu.Lock()
+	bot := s.users[user].Bot
+	s.mu.Unlock()
+	if bot {
+		return // Slack gives bots no commands
+	}
 	if !slices.Contains(s.opts.Commands, name) {
 		s.Note("%s is not a valid command", name)
 		return
@@ -168,7 +174,7 @@ func (s *Server) CommandPayload(user, conversation, name, text string) map[strin
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return reply{
-		"token": "verification", "team_id": Team, "team_domain": "home", "channel_id": conversation,
+		"token": "verification", "team_id": cmp.Or(s.users[user].Team, Team), "team_domain": "home", "channel_id": conversation,
 		"channel_name": strings.ToLower(conversation), "user_id": user, "user_name": s.users[user].Name,
 		"command": name, "text": text, "api_app_id": AppID, "is_enterprise_install": "false",
 		"response_url": "http://" + s.Addr + "/commands/unused", "trigger_id": s.trigger(user),

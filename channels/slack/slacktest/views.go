@@ -27,17 +27,7 @@ func (s *Server) EnterCode(user, conversation, message, text string) error {
 		s.slash(user, conversation, s.opts.Commands[0]+" "+text)
 		return nil
 	}
-	return s.fill(user, conversation, message, fake.CodeButton, text)
-}
-
-// EnterReason opens the card's dialog for the reason of a no and submits text.
-func (s *Server) EnterReason(user, conversation, message, text string) error {
-	return s.fill(user, conversation, message, fake.WhyButton, text)
-}
-
-// EnterCommand opens the card's dialog for the changed command and submits text.
-func (s *Server) EnterCommand(user, conversation, message, text string) error {
-	return s.fill(user, conversation, message, fake.EditButton, text)
+	return s.Fill(user, conversation, message, fake.CodeButton, text)
 }
 
 // Prefilled is what stands in the input of the open dialog before the person types.
@@ -55,8 +45,8 @@ func (s *Server) Prefilled(user string) string {
 	return ""
 }
 
-// fill presses a button that opens a dialog, and submits text in that.
-func (s *Server) fill(user, conversation, message string, button fake.Button, text string) error {
+// Fill implements fake.Filler.
+func (s *Server) Fill(user, conversation, message string, button fake.Button, text string) error {
 	s.mu.Lock()
 	delete(s.views, user)
 	told := len(s.told[user])
@@ -290,7 +280,7 @@ func (s *Server) HomePayload(user string) map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return reply{
-		"type": "event_callback", "token": "verification", "team_id": Team, "api_app_id": AppID,
+		"type": "event_callback", "token": "verification", "team_id": cmp.Or(s.users[user].Team, Team), "api_app_id": AppID,
 		"event_id": s.next("Ev"), "event_time": time.Now().Unix(),
 		"event": reply{"type": "app_home_opened", "user": user, "channel": "D0" + user[1:], "tab": "home",
 			"event_ts": s.stamp()},

@@ -86,6 +86,14 @@ func (s *Server) AddUser(id int64, name string) {
 	s.users[id] = name
 }
 
+// AddBot registers another bot.
+func (s *Server) AddBot(id int64, name string) {
+	s.AddUser(id, name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bots[id] = true
+}
+
 // AddChat registers a chat, or replaces what is known of it.
 func (s *Server) AddChat(c Chat) {
 	s.mu.Lock()
@@ -285,6 +293,23 @@ func (s *Server) EnterCode(user, conversation, message, text string) error {
 	return nil
 }
 
+// Fill implements fake.Filler: the bot asks, and the person replies to that.
+func (s *Server) Fill(user, conversation, message string, button fake.Button, text string) error {
+	chat, _ := place(conversation)
+	before := len(s.AskedToReply(user, chat))
+	if err := s.Tap(user, conversation, message, button); err != nil {
+		return err
+	}
+	for range 500 {
+		if asked := s.AskedToReply(user, chat); len(asked) > before {
+			s.ReplyTo(user, conversation, strconv.Itoa(asked[len(asked)-1].ID), text)
+			return nil
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	return nil
+}
+
 func (s *Server) say(m *Message) {
 	m.Date = time.Now()
 	s.mu.Lock()
@@ -358,7 +383,7 @@ func (s *Server) userJSON(id int64) map[string]any {
 	if id == BotID {
 		return map[string]any{"id": id, "is_bot": true, "first_name": "approver", "username": BotName}
 	}
-	return map[string]any{"id": id, "is_bot": false, "first_name": s.users[id]}
+	return map[string]any{"id": id, "is_bot": s.bots[id], "first_name": s.users[id]}
 }
 
 // messageJSON is a message as the Bot API writes it. The message that it
