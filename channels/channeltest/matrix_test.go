@@ -86,12 +86,6 @@ func typed(text string, quiet bool) way {
 	}}
 }
 
-func replied(text string) way {
-	return way{name: "reply: " + text, quiet: true, send: func(t try) {
-		t.ReplyTo(t.user, t.to.Conversation, t.message, strings.ReplaceAll(text, "CODE", t.code))
-	}}
-}
-
 // ways are the ways in that all platforms have.
 var ways = []way{
 	button("Approve once", fake.ApproveButton, ""), button("15 min", fake.QuarterButton, ""),
@@ -122,7 +116,9 @@ type state struct {
 var states = [...]state{
 	{"open", approver.High, nil},
 	{"open, CATASTROPHIC", approver.Catastrophic, nil},
-	{"parked", approver.High, func(m *matrix) { m.wait(approver.Pending, func(r broadcaster.Request) bool { return r.Parked }) }},
+	{"parked", approver.High, func(m *matrix) {
+		m.wait(approver.Pending, func(r broadcaster.Request) bool { return r.Parked })
+	}},
 	{"approved", approver.High, func(m *matrix) { m.answerAll(true) }},
 	{"denied", approver.High, func(m *matrix) { m.answerAll(false) }},
 	{"expired", approver.High, func(m *matrix) { m.wait(approver.Expired, nil) }},
@@ -186,11 +182,6 @@ func compare(t *testing.T, name, got string) {
 		t.Errorf("it is not the table in %s (-update writes it, read it then): %v", file, err)
 	}
 }
-
-// keeper is an audit in memory.
-type keeper struct{}
-
-func (keeper) Record(context.Context, approver.Record) (string, error) { return "hash", nil }
 
 // newMatrix starts the channel and the core, and brings all requests into the state.
 func newMatrix(t *testing.T, a app, s state) *matrix {
@@ -329,8 +320,8 @@ func (m *matrix) request(id string) broadcaster.Request {
 // answerAll has somebody else answer all requests.
 func (m *matrix) answerAll(yes bool) {
 	for _, one := range m.tries {
-		m.core.Answers.Reply(m.t.Context(), approver.Reply{Channel: m.to.Channel, Conversation: m.to.Conversation, Sender: m.boss,
-			Approve: yes, Method: approver.ByTap, Request: one.request, Message: one.message})
+		m.core.Answers.Reply(m.t.Context(), approver.Reply{Channel: m.to.Channel, Conversation: m.to.Conversation,
+			Sender: m.boss, Approve: yes, Method: approver.ByTap, Request: one.request, Message: one.message})
 	}
 	m.wait(map[bool]approver.State{true: approver.Consumed, false: approver.Denied}[yes], nil)
 }
@@ -445,8 +436,8 @@ func (m *matrix) check(s state, w way, kind string, was broadcaster.Request, cel
 		m.t.Errorf("%s: %s", name, cell)
 	case strings.Contains(cell, "RUNS") && was.State != approver.Pending:
 		m.t.Errorf("%s: what was %v runs", name, was.State)
-	case strings.HasPrefix(cell, "RUNS") && cell != "RUNS changed" && s.sev != approver.High && !strings.Contains(w.name, "CODE") &&
-		w.name != "Enter code…":
+	case strings.HasPrefix(cell, "RUNS") && cell != "RUNS changed" && s.sev != approver.High &&
+		!strings.Contains(w.name, "CODE") && w.name != "Enter code…":
 		m.t.Errorf("%s: a CATASTROPHIC call runs without its code", name)
 	case strings.HasSuffix(cell, "-") && mustHear(kind, w):
 		m.t.Errorf("%s: silence", name)

@@ -1,10 +1,12 @@
 package channeltest_test
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +22,17 @@ import (
 )
 
 // What the matrix needs of each platform.
+
+// keeper is an audit that keeps nothing.
+type keeper struct{}
+
+func (keeper) Record(context.Context, approver.Record) (string, error) { return "hash", nil }
+
+func replied(text string) way {
+	return way{name: "reply: " + text, quiet: true, send: func(t try) {
+		t.ReplyTo(t.user, t.to.Conversation, t.message, strings.ReplaceAll(text, "CODE", t.code))
+	}}
+}
 
 func opened[C any](t *testing.T, make func(C, *slog.Logger) (approver.Channel, error), cfg C) approver.Channel {
 	t.Helper()
