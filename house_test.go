@@ -58,7 +58,7 @@ func house(floors map[int]map[string]string) []byte {
 	for _, layer := range layers {
 		units := slices.Sorted(maps.Keys(floors[layer]))
 		height := len(units)*row + gap
-		fmt.Fprintf(&b, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"8\" fill=\"#28303f\" stroke=\"#566074\"/>\n",
+		fmt.Fprintf(&b, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"8\" class=\"in\"/>\n",
 			margin, y, width-2*margin, height)
 		for i, unit := range units {
 			what := floors[layer][unit]
@@ -69,7 +69,7 @@ func house(floors map[int]map[string]string) []byte {
 			if name == "" {
 				name = "*.go"
 			}
-			text(margin+14, y+row*(i+1), ` fill="#8fbcff"`, name)
+			text(margin+14, y+row*(i+1), ` class="n"`, name)
 			for _, own := range []string{name, path.Base(name)} {
 				what = strings.TrimPrefix(what, own+" ")
 			}
@@ -79,11 +79,16 @@ func house(floors map[int]map[string]string) []byte {
 	}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img">
-<rect x="0.5" y="0.5" width="%d" height="%d" rx="8" fill="#1e2430" stroke="#566074"/>
-<g font-family="system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif" font-size="13" fill="#d8dee9">
+<style>
+rect{fill:#fbfcfe;stroke:#9aa5b1}.in{fill:#eef1f5}text{fill:#1f2933}.n{fill:#1a56b0}.m{fill:#65727f}
+@media (prefers-color-scheme:dark){rect{fill:#1e2430;stroke:#566074}.in{fill:#28303f}text{fill:#d8dee9}.n{fill:#8fbcff}
+.m{fill:#9aa5b8}}
+</style>
+<rect x="0.5" y="0.5" width="%d" height="%d" rx="8"/>
+<g font-family="system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif" font-size="13">
 `, width, y+row, width-1, y+row-1)
 	out.Write(b.Bytes())
-	fmt.Fprintf(&out, "<text x=\"%d\" y=\"%d\" fill=\"#9aa5b8\">imports go downwards only, never sideways</text>\n"+
+	fmt.Fprintf(&out, "<text x=\"%d\" y=\"%d\" class=\"m\">imports go downwards only, never sideways</text>\n"+
 		"</g>\n</svg>\n", margin+14, y+6)
 	return out.Bytes()
 }

@@ -22,7 +22,8 @@ type Paired struct {
 type Pairer interface {
 	Channel
 	// Introduce asks the platform who the bot is, and says how a person finds it and sends it
-	// code. It needs no Run. An error means that the token is bad or the platform unreachable.
+	// code. It needs no Run. An error is a [TokenError] if the platform refuses the token;
+	// otherwise the platform could not be reached, or did not answer as it should.
 	Introduce(ctx context.Context, code tokens.Code) (Introduction, error)
 	// Pair waits, while Run receives, until a person sends code to the bot, and returns who it
 	// was and where. They need not be on the approver list, and pairing does not put them
@@ -53,3 +54,12 @@ type Introduction struct {
 
 // A Step is one thing to do. The first link of an introduction is the one to scan.
 type Step struct{ Text, Link string }
+
+// A TokenError is the error of a platform that was reached, and does not accept the token.
+type TokenError struct{ Cause error }
+
+// Error returns the text of the cause.
+func (e TokenError) Error() string { return e.Cause.Error() }
+
+// Unwrap returns the cause.
+func (e TokenError) Unwrap() error { return e.Cause }

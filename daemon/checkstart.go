@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"approver.example/audit"
@@ -30,7 +31,9 @@ func CheckStart(cfg configs.Config) error {
 	_, err := cfg.Sockets.Submitters()
 	add(err)
 	_, err = OpenChannels(cfg, false, nil, slog.New(slog.DiscardHandler))
-	add(err)
+	channels, wrong := cfg.CheckTokens()
+	add(wrong)
+	add(withoutChannels(err, channels))
 	if e := cfg.Shield.Evaluator; e != nil {
 		_, err := evaluator.New(*e)
 		add(err)
@@ -45,6 +48,21 @@ func CheckStart(cfg configs.Config) error {
 		add(CanMake(filepath.Dir(path), "the socket's folder"))
 	}
 	return errors.Join(unique(errs)...)
+}
+
+// withoutChannels returns an error of [OpenChannels] without those of some channels.
+func withoutChannels(err error, channels []string) error {
+	if several, is := err.(interface{ Unwrap() []error }); is {
+		var rest []error
+		for _, one := range several.Unwrap() {
+			rest = append(rest, withoutChannels(one, channels))
+		}
+		return errors.Join(rest...)
+	}
+	if of, is := errors.AsType[*ChannelError](err); is && slices.Contains(channels, of.Channel) {
+		return nil
+	}
+	return err
 }
 
 // checkStore is CheckStart for the store, and for the key file if the store is not shared.

@@ -137,6 +137,18 @@ func openAudit(
 	return records, nil
 }
 
+// A ChannelError is why a channel could not be made.
+type ChannelError struct {
+	Channel string
+	Cause   error
+}
+
+// Error names the channel.
+func (e *ChannelError) Error() string { return "channel " + e.Channel + ": " + e.Cause.Error() }
+
+// Unwrap returns the cause.
+func (e *ChannelError) Unwrap() error { return e.Cause }
+
 // OpenChannels makes every configured channel. waiting are the lines of
 // [configs.Config.Authority] that people have not granted. With an error it returns the
 // channels that it could make.
@@ -148,7 +160,7 @@ func OpenChannels(
 	for _, section := range used {
 		ch, err := section.Open(installation(section.Name, len(used), isolated, waiting), log.With("channel", section.Name))
 		if err != nil {
-			errs = append(errs, fmt.Errorf("channel %s: %w", section.Name, err))
+			errs = append(errs, &ChannelError{section.Name, err})
 			continue
 		}
 		channels = append(channels, ch)

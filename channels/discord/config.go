@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -130,7 +131,8 @@ func (c Config) Languages() map[string]display.Lang { return c.ByChannel }
 
 // Secrets returns the settings that hold a secret.
 func (c *Config) Secrets() []secret.Setting {
-	return []secret.Setting{{Name: "token", Value: &c.Token, File: &c.TokenFile, Holds: "the bot's token"}}
+	return []secret.Setting{{Name: "token", Value: &c.Token, File: &c.TokenFile, Holds: "the bot's token",
+		Form: tokenForm}}
 }
 
 // Destinations returns one destination for each configured channel.
@@ -155,6 +157,9 @@ func (c Config) base() (string, error) {
 	}
 	return strings.TrimRight(u.String(), "/"), nil
 }
+
+// tokenForm is what tokens look like now. They are not checked by it, because Discord does not promise it.
+var tokenForm = regexp.MustCompile(`^[\w-]{18,}\.[\w-]{4,}\.[\w-]{20,}$`)
 
 // checkToken refuses what cannot be a bot token, without showing it.
 func checkToken(t secret.Text) error {

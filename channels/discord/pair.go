@@ -65,6 +65,9 @@ func (c *Channel) Introduce(ctx context.Context, code tokens.Code) (approver.Int
 		} `json:"bot"`
 	}
 	if err := c.call(ctx, "ask who the bot is", http.MethodGet, "applications/@me", nil, nil, &app); err != nil {
+		if api, ok := errors.AsType[*apiError](err); ok && api.status == http.StatusUnauthorized && api.foreign == nil {
+			err = approver.TokenError{Cause: err}
+		}
 		return approver.Introduction{}, err
 	}
 	if !snowflake(app.ID) {
@@ -115,11 +118,21 @@ func pairCommand(i *discordgo.Interaction) (string, bool) {
 // paired handles /pair from somebody who need not be on the list. It ignores people in a server
 // other than the configured one.
 func (in *intake) paired(ctx context.Context, i *discordgo.Interaction, who person, text string) {
-	said := pairing.NotPairedText
-	if in.fromHome(i.GuildID) && in.pairing.Sent(text, approver.Paired{ID: who.id, Name: who.name, Chat: i.ChannelID}) {
-		said = pairing.PairedText
+	if in.fromHome(i.GuildID) {
+		told, sent := in.pairing.Sent(text, approver.Paired{ID: who.id, Name: who.name, Chat: i.ChannelID})
+		if sent {
+			in.welcome(told, func() { in.whisper(ctx, i, who, display.Msg(pairing.PairedText)) })
+			return
+		}
 	}
-	in.refuse(ctx, i, who, display.Msg(said))
+	in.refuse(ctx, i, who, display.Msg(pairing.NotPairedText))
+}
+
+// welcome runs tell, which tells a person that they sent the code, and then told.
+func (in *intake) welcome(told, tell func()) {
+	if !in.workers.try("", maxRefusals, func() { defer told(); tell() }) {
+		told()
+	}
 }
 
 func (c *Channel) fromHome(guild string) bool { return c.cfg.Guild == "" || c.cfg.Guild == guild }
@@ -132,12 +145,14 @@ const sayHow = "%s To become one: on the machine where approver runs, approver p
 
 // pairs takes a message that may have the code, and reports whether it had.
 func (in *intake) pairs(ctx context.Context, m *discordgo.Message, who person, st standing) bool {
-	if st == nobody || !in.fromHome(m.GuildID) ||
-		!in.pairing.Sent(m.Content, approver.Paired{ID: who.id, Name: who.name, Chat: m.ChannelID}) {
+	if st == nobody || !in.fromHome(m.GuildID) {
 		return false
 	}
-	in.workers.try("", maxRefusals, func() { in.say(ctx, m, who, display.Msg(pairing.PairedText)) })
-	return true
+	told, sent := in.pairing.Sent(m.Content, approver.Paired{ID: who.id, Name: who.name, Chat: m.ChannelID})
+	if sent {
+		in.welcome(told, func() { in.say(ctx, m, who, display.Msg(pairing.PairedText)) })
+	}
+	return sent
 }
 
 // tellEvery is the time between two times that somebody is told why their messages do not count.

@@ -182,8 +182,10 @@ func (c Config) Languages() map[string]display.Lang { return c.ByChannel }
 // Secrets returns the settings that hold a secret.
 func (c *Config) Secrets() []secret.Setting {
 	return []secret.Setting{
-		{Name: "bot_token", Value: &c.BotToken, File: &c.BotTokenFile, Holds: "the bot's token, xoxb-…"},
-		{Name: "app_token", Value: &c.AppToken, File: &c.AppTokenFile, Holds: "the app's token, xapp-…"},
+		{Name: "bot_token", Value: &c.BotToken, File: &c.BotTokenFile, Holds: "the bot's token, xoxb-…",
+			Form: regexp.MustCompile("^" + botPrefix)},
+		{Name: "app_token", Value: &c.AppToken, File: &c.AppTokenFile, Holds: "the app's token, xapp-…",
+			Form: regexp.MustCompile("^" + appPrefix)},
 	}
 }
 

@@ -52,6 +52,9 @@ var appInToken = regexp.MustCompile(`^xapp-\d+-(A[A-Z0-9]{2,})-`)
 // Introduce names the app, and the links that open it.
 func (c *Channel) Introduce(ctx context.Context, code tokens.Code) (approver.Introduction, error) {
 	me, err := c.me(ctx)
+	if tokenGone(err) {
+		err = approver.TokenError{Cause: err}
+	}
 	if err != nil {
 		return approver.Introduction{}, err
 	}
@@ -112,7 +115,9 @@ func (s *session) pairs(ctx context.Context, a *ack, cmd *slack.SlashCommand, re
 		return false
 	}
 	who := approver.Paired{ID: cmd.UserID, Name: cmd.UserName, Chat: cmd.ChannelID, Title: cmd.ChannelName}
-	s.answer(a, cmd, s.paired(ctx, cmd.Text, mine, who))
+	said, told := s.paired(ctx, cmd.Text, mine, who)
+	defer told()
+	s.answer(a, cmd, said)
 	return true
 }
 
@@ -126,7 +131,9 @@ func (s *session) pairsByMessage(ctx context.Context, ev *slackevents.MessageEve
 	at := place{Channel: ev.Channel, Thread: ev.ThreadTimeStamp}
 	if s.pairing.Matches(ev.Text) {
 		who := approver.Paired{ID: ev.User, Name: ev.User, Chat: ev.Channel}
-		s.tell(ctx, at, ev.User, s.paired(ctx, ev.Text, true, who))
+		said, told := s.paired(ctx, ev.Text, true, who)
+		defer told()
+		s.tell(ctx, at, ev.User, said)
 		return true
 	}
 	s.pairing.Other(ev.Text)
@@ -136,18 +143,21 @@ func (s *session) pairsByMessage(ctx context.Context, ev *slackevents.MessageEve
 	return false
 }
 
-// paired returns the text for the person. The code stays valid if the conversation where it was
-// sent cannot show cards.
-func (s *session) paired(ctx context.Context, text string, mine bool, who approver.Paired) display.Message {
+// paired returns the text for the person, and what to call once they have it. The code stays valid if
+// the conversation where it was sent cannot show cards.
+func (s *session) paired(
+	ctx context.Context, text string, mine bool, who approver.Paired,
+) (says display.Message, told func()) {
 	if mine {
 		ctx, cancel := context.WithTimeout(ctx, ackIn)
 		defer cancel()
 		if err := s.vet(ctx, who.Chat); err != nil {
-			return display.Msg("Cards could not be shown here, so nothing was changed: %s", err.Error())
+			return display.Msg("Cards could not be shown here, so nothing was changed: %s", err.Error()), func() {}
 		}
 	}
-	if !s.pairing.Sent(text, who) {
-		return display.Msg(pairing.NotPairedText)
+	told, sent := s.pairing.Sent(text, who)
+	if !sent {
+		return display.Msg(pairing.NotPairedText), told
 	}
-	return display.Msg(pairing.PairedText)
+	return display.Msg(pairing.PairedText), told
 }

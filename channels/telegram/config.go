@@ -145,7 +145,8 @@ func (c Config) Languages() map[string]display.Lang {
 
 // Secrets returns the settings that hold a secret.
 func (c *Config) Secrets() []secret.Setting {
-	return []secret.Setting{{Name: "token", Value: &c.Token, File: &c.TokenFile, Holds: "the bot's token"}}
+	return []secret.Setting{{Name: "token", Value: &c.Token, File: &c.TokenFile, Holds: "the bot's token",
+		Form: tokenForm}}
 }
 
 // Destinations returns one destination for each configured chat or topic.

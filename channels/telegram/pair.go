@@ -47,6 +47,9 @@ func (c Config) ForPairing(log *slog.Logger) (approver.Pairer, error) {
 // Introduce names the bot, and the link that opens it and sends the code with one tap.
 func (c *Channel) Introduce(ctx context.Context, code tokens.Code) (approver.Introduction, error) {
 	name, err := c.me(ctx)
+	if kindOf(err) == revoked {
+		err = approver.TokenError{Cause: err}
+	}
 	if err != nil {
 		return approver.Introduction{}, err
 	}
@@ -65,7 +68,7 @@ func (c *Channel) Tell(ctx context.Context, who approver.Paired, text string) er
 		return err
 	}
 	var p page
-	p.add(code, shorten(text, maxText/4))
+	p.prose(shorten(text, maxText/4))
 	_, err = c.send(ctx, at, message{page: p})
 	return err
 }
@@ -99,7 +102,8 @@ func (l *listener) pairs(ctx context.Context, m *models.Message, refused error) 
 	at := whereIs(m)
 	who := approver.Paired{ID: strconv.FormatInt(m.From.ID, 10), Name: displayName(m.From),
 		Chat: strconv.FormatInt(at.chat, 10), Title: m.Chat.Title, Thread: at.thread}
-	says, sent := display.Msg(pairing.PairedText), l.pairing.Sent(m.Text, who)
+	says := display.Msg(pairing.PairedText)
+	told, sent := l.pairing.Sent(m.Text, who)
 	if !sent {
 		says = l.unpaired(m, stranger)
 		hinted, pause := &l.hinted, l.pace.hint
@@ -110,8 +114,10 @@ func (l *listener) pairs(ctx context.Context, m *models.Message, refused error) 
 			return false
 		}
 	}
-	l.others.try(who.ID,
-		l.safely(func() { l.say(ctx, sender{place: at, id: m.From.ID, name: who.Name}, m.ID, says) }))
+	l.others.put(who.ID, l.safely(func() {
+		defer told()
+		l.say(ctx, sender{place: at, id: m.From.ID, name: who.Name}, m.ID, says)
+	}), sent)
 	return sent || !stranger
 }
 

@@ -258,3 +258,17 @@ func TestIntroduce(t *testing.T) {
 		t.Error("a broken platform is introduced")
 	}
 }
+
+// What the bot says at the end of pairing is text, with its commands as code.
+func TestTheGreetingIsText(t *testing.T) {
+	m := meet(t, alone, time.Minute)
+	if err := m.c.Tell(t.Context(), approver.Paired{ID: text(ann), Chat: text(ann)},
+		"You are paired, Ann.\n\nSilence is a no. /help says what works."); err != nil {
+		t.Fatal(err)
+	}
+	all := m.s.Messages(ann)
+	said := all[len(all)-1]
+	if len(said.Entities) != 1 || said.Entities[0].Type != "code" || said.Entities[0].Length != len("/help") {
+		t.Errorf("it says %q with %+v", said.Text, said.Entities)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"approver.example"
 	"approver.example/channels/internal/cards"
 	"approver.example/display"
+	"approver.example/tokens"
 )
 
 // Telegram's limits, in UTF-16 code units.
@@ -142,9 +143,9 @@ func (p page) marked() (string, []models.MessageEntity) {
 // A message is a card laid out for Telegram.
 type message struct {
 	page    page
-	buttons *models.InlineKeyboardMarkup // nil on a settled card
-	partial bool                         // something had to be cut, now or when it was posted
-	file    cards.File                   // what was cut, whole
+	buttons *inlineKeyboard // nil on a settled card
+	partial bool            // something had to be cut, now or when it was posted
+	file    cards.File      // what was cut, whole
 }
 
 // dialect is how Telegram counts a card. A wordy agent cannot push its command off the card: if the
@@ -259,21 +260,65 @@ func styleOf(text string) style {
 	return plain
 }
 
+// words are the parts of a text that somebody types or copies, or that Telegram would take for more than
+// text: what stands around a word is none of it.
+var words = regexp.MustCompile(`([("“„«]*)(\S*[^\s.,;:!?)"”»])`)
+
+// prose adds sentences: commands, codes, and what Telegram would take for a mention or a link, are code.
+// Neighbors are one piece, such as a command and its code.
+func (p *page) prose(text string) {
+	begin, typed := 0, -1 // of what is not added yet, and of the typed piece in it
+	end := 0              // of the typed piece
+	flush := func(to int) {
+		if typed >= 0 {
+			p.add(plain, text[begin:typed])
+			p.add(code, text[typed:end])
+			begin, typed = end, -1
+		}
+		p.add(plain, text[begin:to])
+		begin = to
+	}
+	for _, at := range words.FindAllStringSubmatchIndex(text, -1) {
+		word := text[at[4]:at[5]]
+		if !found.MatchString(word) && !strings.HasPrefix(word, tokens.Prefix) {
+			continue
+		}
+		if typed < 0 || text[end:at[4]] != " " {
+			flush(at[4])
+			typed = at[4]
+		}
+		end = at[5]
+	}
+	flush(len(text))
+}
+
+// An inlineKeyboard is that of Telegram. The library's own buttons always have an empty copy_text.
+type inlineKeyboard struct {
+	InlineKeyboard [][]inlineButton `json:"inline_keyboard"`
+}
+
+type inlineButton struct {
+	Text         string                 `json:"text"`
+	Style        string                 `json:"style,omitempty"`
+	CallbackData string                 `json:"callback_data,omitempty"`
+	CopyText     *models.CopyTextButton `json:"copy_text,omitempty"`
+}
+
 // keyboard makes the buttons. A copying button puts a text on the clipboard of whoever taps it, and
 // tells the bot nothing; it becomes an answer only when it is sent.
-func keyboard(card approver.Card, rows [][]cards.Button) (*models.InlineKeyboardMarkup, error) {
+func keyboard(card approver.Card, rows [][]cards.Button) (*inlineKeyboard, error) {
 	id, ok := cards.RequestID(card)
 	if !ok {
 		return nil, fmt.Errorf("telegram: request id %q is not a UUID in its plain form", card.Request)
 	}
 	styles := map[cards.Style]string{cards.Good: "success", cards.Bad: "danger"}
-	var board models.InlineKeyboardMarkup
+	var board inlineKeyboard
 	for _, row := range rows {
-		var out []models.InlineKeyboardButton
+		var out []inlineButton
 		for _, b := range row {
-			button := models.InlineKeyboardButton{Text: b.Label, Style: styles[b.Style]}
+			button := inlineButton{Text: b.Label, Style: styles[b.Style]}
 			if b.Copy != "" {
-				button.CopyText = models.CopyTextButton{Text: b.Copy}
+				button.CopyText = &models.CopyTextButton{Text: b.Copy}
 			} else {
 				button.CallbackData = cards.ButtonData(id, b.Action, card.Upto)
 			}

@@ -46,7 +46,7 @@ func (l *listener) tellTap(ctx context.Context, who sender, card int, out approv
 	defer cancel()
 	if cards.Units(out.Text) > maxAlert {
 		var p page
-		p.add(code, shorten(who.name+": "+out.Text, maxText))
+		p.prose(shorten(who.name+": "+out.Text, maxText))
 		if err := l.show(tell, who, card, p, true); err == nil {
 			out.Text = ""
 		}
@@ -83,7 +83,7 @@ func (l *listener) pass(ctx context.Context, who sender, to int, text string) {
 		return
 	}
 	var p page
-	p.add(code, shorten(text, maxText))
+	p.prose(shorten(text, maxText))
 	err := l.show(ctx, who, to, p, who.aside > 0)
 	if err != nil && ctx.Err() == nil {
 		l.log.Warn("an outcome could not be told", "error", err)
@@ -122,7 +122,7 @@ func replyTo(message int) *models.ReplyParameters {
 // file if that is too long. The file of a card is for everybody who may answer it.
 func (l *listener) present(ctx context.Context, who sender, to int, name string, out approver.Outcome) error {
 	var p page
-	p.add(code, shorten(out.Text, maxText/8))
+	p.prose(shorten(out.Text, maxText/8))
 	if out.Details == "" {
 		return l.show(ctx, who, to, p, true)
 	}

@@ -2,9 +2,12 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"approver.example/configs"
 )
 
 // The story: Ada pairs, and her phone is in another room. The test card waits for as long as the
@@ -112,6 +115,94 @@ func TestPairWithoutATokenSaysHowToGetOne(t *testing.T) {
 			if err == nil || !strings.Contains(string(out), w) {
 				t.Errorf("pair %s lacks %q:\n%s", name, w, out)
 			}
+		}
+	}
+}
+
+// The story: Ada runs init and then pair, with the token beside the configuration, from another
+// folder. The file has the token's name alone, as the pages show it, and her account is the person
+// who ran init; both commands say what comes next.
+func TestPairAfterInit(t *testing.T) {
+	t.Parallel() // it waits most of the time
+	app := chatApps(t)[0]
+	m := newPairMachine(t, "")
+	folder := filepath.Join(m.dir, ".approver")
+	if out, err := m.command(t.Context(), "init").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	token, err := os.ReadFile(app.flags[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "telegram.token"), token, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, ok := m.pair("yes\n", func(code string) { app.fake.Type(app.ada, app.room, "/start "+code) }, "telegram",
+		"--token-file", filepath.Join(folder, "telegram.token"), "--api-url", app.flags[3], "--no-test")
+	cfg, err := configs.Load(filepath.Join(folder, "approver.yaml"))
+	if !ok || err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	text, err := os.ReadFile(cfg.File)
+	if err != nil || !strings.Contains(string(text), "\n    token_file: \"telegram.token\"\n") ||
+		cfg.Channels.Telegram.TokenFile != filepath.Join(folder, "telegram.token") {
+		t.Errorf("%v: the configuration is\n%s", err, text)
+	}
+	person := cfg.Channels.Terminal.Approvers[0].Person
+	if got := cfg.Channels.Telegram.Approvers[0].Person; got == "" || got != person {
+		t.Errorf("her account belongs to %q, and the terminal to %q\n%s", got, person, out)
+	}
+	for _, want := range []string{"it counts as an account of \"" + person + "\"", "sent it: user id 10042, in -1001\n",
+		"next: approver serve, or approver service install --user; then approver install claude, and approver doctor\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("it does not say %q:\n%s", want, out)
+		}
+	}
+}
+
+// The story: somebody gives pair the token of another platform, or swaps the two of Slack. pair says
+// which token that is before it asks anybody, and check says so too, at the line of the file, as it
+// does of a file that is missing.
+func TestATokenOfAnotherPlatform(t *testing.T) {
+	t.Parallel()
+	m := newPairMachine(t, "")
+	tokens := map[string]string{"missing": ""}
+	for name, text := range map[string]string{"telegram": "123456:AAE-" + strings.Repeat("x", 32),
+		"discord": "MTEwMDAwMDAwMDAwMDAwMDA0Mg.Gx3abc." + strings.Repeat("y", 38),
+		"bot":     "xoxb-1-2-abc", "app": "xapp-1-A0123-456-abc"} {
+		tokens[name] = filepath.Join(m.dir, name)
+		if err := os.WriteFile(tokens[name], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range [][]string{
+		{"this is the token of a Telegram bot, not of a Discord bot: run approver pair telegram", "discord", "--token-file",
+			tokens["telegram"]},
+		{"this is the token of a Discord bot, not of a Telegram bot: run approver pair discord", "telegram", "--token-file",
+			tokens["discord"]},
+		{"--bot-token-file has the token that belongs to --app-token-file: are the two files swapped?", "slack",
+			"--bot-token-file", tokens["app"], "--app-token-file", tokens["bot"]},
+	} {
+		args := append([]string{"pair", c[1], "--config", m.config}, c[2:]...)
+		out, err := m.command(t.Context(), args...).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), c[0]) || strings.Contains(string(out), "xxxx") {
+			t.Errorf("%v: it says\n%s", args, out)
+		}
+	}
+	for file, want := range map[string]string{
+		"discord": "approver.yaml:10:17: token_file: " + tokens["discord"] + " has a token of a Discord bot, which " +
+			"belongs to channels.discord.token_file: put the right one there",
+		"missing": "approver.yaml:10:17: token_file: open " + filepath.Join(m.dir, "missing") + ": no such file or " +
+			"directory: put the secret there, in a file of mode 0600",
+	} {
+		text := m.before + "  telegram:\n    token_file: " + file + "\n    chats: [{id: \"1\"}]\n" +
+			"    approvers: [{id: \"1\"}]\n"
+		if err := os.WriteFile(m.config, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, err := m.command(t.Context(), "check", "--config", m.config).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), want) || !strings.Contains(string(out), "\n1 problem, ") {
+			t.Errorf("%s: check says %v\n%s", file, err, out)
 		}
 	}
 }

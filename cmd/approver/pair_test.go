@@ -33,7 +33,6 @@ type chatApp struct {
 	flags          []string // where the tokens are, and the server
 	section        string   // of a configuration in which Ada may approve
 	broken         []string // flags with a token that is not valid
-	brokenSays     string
 	dir            string
 	people, places func(configs.Config) string
 }
@@ -82,17 +81,16 @@ func chatApps(t *testing.T) []chatApp {
 			flags: []string{"--token-file", tgToken, "--api-url", tg.URL()},
 			section: fmt.Sprintf("  telegram:\n    token_file: %s # of Ada\n    api_url: %s\n    chats: [{id: \"-1001\"}]\n   "+
 				" approvers:\n      - {id: \"10042\", name: Ada}\n", tgToken, tg.URL()),
-			broken:     []string{"--token-file", token("telegram.bad", "1:"+strings.Repeat("x", 35)), "--api-url", tg.URL()},
-			brokenSays: "token",
-			people:     func(c configs.Config) string { return ids(c.Channels.Telegram.Approvers) },
-			places:     func(c configs.Config) string { return c.Channels.Telegram.Chats[0].ID },
+			broken: []string{"--token-file", token("telegram.bad", "1:"+strings.Repeat("x", 35)), "--api-url", tg.URL()},
+			people: func(c configs.Config) string { return ids(c.Channels.Telegram.Approvers) },
+			places: func(c configs.Config) string { return c.Channels.Telegram.Chats[0].ID },
 		},
 		{
 			name: "discord", fake: dc, ada: dcAda, bob: dcBob, eve: dcEve, room: dcRoom, dir: dir,
 			flags: []string{"--token-file", dcToken, "--api-url", dc.URL()},
 			section: fmt.Sprintf("  discord:\n    token_file: %s # of Ada\n    api_url: %s\n    channels: [%q]\n    "+
 				"approvers:\n      - {id: %q, name: Ada}\n", dcToken, dc.URL(), dcRoom, dcAda),
-			broken: []string{"--token-file", token("discord.bad", "wrong"), "--api-url", dc.URL()}, brokenSays: "token",
+			broken: []string{"--token-file", token("discord.bad", "wrong"), "--api-url", dc.URL()},
 			people: func(c configs.Config) string { return ids(c.Channels.Discord.Approvers) },
 			places: func(c configs.Config) string { return c.Channels.Discord.Channels[0] },
 		},
@@ -102,7 +100,7 @@ func chatApps(t *testing.T) []chatApp {
 			section: fmt.Sprintf("  slack:\n    bot_token_file: %s # of Ada\n    app_token_file: %s\n    api_url: %s\n    "+
 				"channels: [C0ROOM1234]\n    approvers:\n      - {id: U0ADA12345, name: Ada}\n", slBot, slApp, sl.URL()),
 			broken: []string{"--bot-token-file", token("slack.bad", "xoxb-wrong"), "--app-token-file", slApp, "--api-url",
-				sl.URL()}, brokenSays: "token",
+				sl.URL()},
 			people: func(c configs.Config) string { return ids(c.Channels.Slack.Approvers) },
 			places: func(c configs.Config) string { return c.Channels.Slack.Channels[0] },
 		},
@@ -260,6 +258,37 @@ func TestPairAlone(t *testing.T) {
 	}
 }
 
+// The story: Ada taps Start once. Her phone answers at once, before anybody has said yes in the
+// terminal, and says nothing else until then; the card that follows is answered by her tap.
+func TestThePhoneHearsThatTheCodeCame(t *testing.T) {
+	t.Parallel() // it waits most of the time
+	for _, app := range chatApps(t) {
+		for _, answer := range []string{"no", "yes"} {
+			t.Run(app.name+" "+answer, func(t *testing.T) {
+				m := newPairMachine(t, "")
+				before, sent := len(app.fake.Told(app.ada)), false
+				out, _ := m.pair(answer+"\n", func(code string) {
+					if !sent {
+						app.fake.Type(app.ada, app.room, "/pair "+code)
+						sent = true
+					}
+					for _, card := range app.fake.Cards(app.room) {
+						if slices.Contains(card.Buttons, fake.ApproveButton) {
+							_ = app.fake.Tap(app.ada, app.room, card.Message, fake.ApproveButton)
+						}
+					}
+				}, append([]string{app.name, "--config", m.config}, app.flags...)...)
+				told := app.fake.Told(app.ada)[before:]
+				if len(told) == 0 || !strings.HasPrefix(told[0], "That was the code. Whoever runs") ||
+					answer == "no" && len(told) > 1 ||
+					answer == "yes" && (len(told) != 2 || !strings.HasPrefix(told[1], "It works")) {
+					t.Errorf("she hears %q\n%s", told, out)
+				}
+			})
+		}
+	}
+}
+
 // greeted asserts that the conversation has the greeting and a test card that was answered, and
 // that pair says so.
 func (a chatApp) greeted(t *testing.T, out string) {
@@ -352,7 +381,9 @@ func TestPairFails(t *testing.T) {
 				}
 				m.unchanged()
 			}
-			try("a token that is not valid", app.brokenSays, nobody, app.broken...)
+			try("a token that is not valid", "does not take this token", nobody, app.broken...)
+			try("no network", "this may not be the token's fault", nobody, append(slices.Clone(app.flags[:len(app.flags)-1]),
+				"http://127.0.0.1:1")...)
 			try("no token", "token", nobody)
 			try("nobody sends it", "nobody sent the code: the code was good for 1s", nobody,
 				append(app.flags, "--timeout", "1s")...)

@@ -169,8 +169,16 @@ func (m *badMachine) walk(command string) string {
 	return "$ approver judge --explain --command '" + command + "'\n" + out
 }
 
-// picture draws the text of a terminal as SVG. It has a ground of its own, so
-// that it can be read on a light page and on a dark one.
+// terminalStyle are the colors of a terminal, light and dark as the reader's screen is.
+const terminalStyle = `<style>
+rect{fill:#fbfcfe;stroke:#9aa5b1}text{fill:#1f2933;white-space:pre}
+.cmd{fill:#1a56b0}.ok{fill:#1f6b2f}.warn{fill:#8a5a00}.fail{fill:#b3261e}
+@media (prefers-color-scheme:dark){rect{fill:#1e2430;stroke:#566074}text{fill:#d8dee9}
+.cmd{fill:#8fbcff}.ok{fill:#a3d9a5}.warn{fill:#f0c674}.fail{fill:#ff8f8f}}
+</style>
+`
+
+// picture draws the text of a terminal as SVG.
 func picture(text string) []byte {
 	const size, advance, leading, margin, widest = 14, 8.43, 20, 18, 112
 	var lines []string
@@ -192,23 +200,23 @@ func picture(text string) []byte {
 	var b bytes.Buffer
 	width, height := int(float64(longest)*advance)+2*margin, len(lines)*leading+2*margin
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img">
-<rect x="0.5" y="0.5" width="%d" height="%d" rx="8" fill="#1e2430" stroke="#566074"/>
+%s<rect x="0.5" y="0.5" width="%d" height="%d" rx="8"/>
 <g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="%d" `+
-		`fill="#d8dee9" xml:space="preserve">
-`, width, height, width-1, height-1, size)
+		`xml:space="preserve">
+`, width, height, terminalStyle, width-1, height-1, size)
 	for i, line := range lines {
-		fill := ""
+		class := ""
 		switch word, _, _ := strings.Cut(strings.TrimLeft(line, " "), " "); word {
 		case "$":
-			fill = ` fill="#8fbcff"`
+			class = ` class="cmd"`
 		case "ok", "✓":
-			fill = ` fill="#a3d9a5"`
+			class = ` class="ok"`
 		case "warn", "warning":
-			fill = ` fill="#f0c674"`
+			class = ` class="warn"`
 		case "fail":
-			fill = ` fill="#ff8f8f"`
+			class = ` class="fail"`
 		}
-		fmt.Fprintf(&b, `<text x="%d" y="%d"%s>`, margin, margin+i*leading+size, fill)
+		fmt.Fprintf(&b, `<text x="%d" y="%d"%s>`, margin, margin+i*leading+size, class)
 		_ = xml.EscapeText(&b, []byte(line)) // a Buffer takes everything
 		b.WriteString("</text>\n")
 	}

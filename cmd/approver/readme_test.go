@@ -64,7 +64,7 @@ func TestReadmeSession(t *testing.T) {
 			t.Errorf("README shows what the demo does not print: %s", cell)
 		}
 	}
-	isPicture(t, "demo", "$ approver demo\n⋮\n"+scenes(string(out), "2", "5"))
+	isPicture(t, "demo", "$ approver demo\n⋮\n"+scenes(string(out), "2", "6"))
 }
 
 // scenes are some scenes of the demo without the cards, which name the machine.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -19,6 +20,8 @@ type Setting struct {
 	File  *string // in the configuration, so that its path can be made absolute
 	// Holds says what the secret is, for people. It is empty if no command asks for the secret.
 	Holds string
+	// Form matches a secret of this kind, to tell it from another one. It is nil if they have no form.
+	Form *regexp.Regexp
 }
 
 // maxSecretFile is the greatest size of a secret file in bytes.

@@ -28,8 +28,8 @@ const (
 	NotPairedText = "That is not the code that approver pair shows, or it was used, or its time is over. Nothing was " +
 		"changed."
 	// WhoText begins what the bot says of itself. How to pair follows it.
-	WhoText = "I am the bot of approver: I ask people before an AI agent does something that needs a person. You are " +
-		"not one of them yet."
+	WhoText = "I am the bot of approver: I ask people before an AI agent does what is hard to take back: a " +
+		"force-push, deleting files, sending a secret, for example. You are not one of these people yet."
 )
 
 // Pair waits for code; see [approver.Pairer].
@@ -112,15 +112,16 @@ func (p *Waiting) Passed() approver.Passed {
 }
 
 // Sent takes a text that who, authenticated by the platform, sent, and reports whether it was
-// the code. If it was, the code is void from then on.
-func (p *Waiting) Sent(text string, who approver.Paired) bool {
+// the code. If it was, the code is void from then on, and the wait ends when told is called: after
+// the person was told, because the connection may end with the wait.
+func (p *Waiting) Sent(text string, who approver.Paired) (told func(), sent bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.matches(text) {
 		p.pass(text)
-		return false
+		return func() {}, false
 	}
 	p.code = tokens.Code{}
-	p.found <- who
-	return true
+	found := p.found
+	return sync.OnceFunc(func() { found <- who }), true
 }

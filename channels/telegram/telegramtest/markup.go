@@ -59,25 +59,29 @@ type inlineButton struct {
 	Text     string `json:"text"`
 	URL      string `json:"url"`
 	Data     string `json:"callback_data"`
-	CopyText struct {
+	CopyText *struct {
 		Text string `json:"text"`
 	} `json:"copy_text"`
 }
 
 func (b inlineButton) read() (Button, error) {
+	copied := ""
+	if b.CopyText != nil {
+		copied = b.CopyText.Text
+	}
 	switch {
 	case b.Text == "":
 		return Button{}, bad("can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard")
-	case b.URL == "" && b.Data == "" && b.CopyText.Text == "":
+	case b.URL == "" && b.Data == "" && b.CopyText == nil:
 		return Button{}, bad("can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard")
 	case len(b.Data) > maxData:
 		return Button{}, bad("BUTTON_DATA_INVALID")
-	case units(b.CopyText.Text) > maxCopy:
+	case b.CopyText != nil && (copied == "" || units(copied) > maxCopy):
 		return Button{}, bad("COPY_TEXT_INVALID")
 	case b.Data != "": // the first that is there counts
-		b.CopyText.Text = ""
+		copied = ""
 	}
-	return Button{b.Text, b.Data, b.CopyText.Text}, nil
+	return Button{b.Text, b.Data, copied}, nil
 }
 
 // AskedToReply returns the messages of a chat that open a reply on the client of user, oldest first.

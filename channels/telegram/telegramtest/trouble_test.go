@@ -43,9 +43,13 @@ func TestIgnoreTimeout(t *testing.T) {
 func TestCopyButton(t *testing.T) {
 	s := newServer(t)
 	team := fmt.Sprint(chat)
-	post(t, s, "sendMessage", "chat_id", team, "text", "x", "reply_markup",
-		`{"inline_keyboard":[[{"text":"c","copy_text":{"text":"y"}},{"text":"d","callback_data":"z","copy_text":{`+
-			`"text":""}}]]}`)
+	markup := func(copied string) string {
+		return `{"inline_keyboard":[[{"text":"c","copy_text":{"text":"` + copied + `"}},{"text":"d","callback_data":"z"}]]}`
+	}
+	if r := post(t, s, "sendMessage", "chat_id", team, "text", "x", "reply_markup", markup("")); r.OK {
+		t.Error("a button that copies nothing is taken")
+	}
+	post(t, s, "sendMessage", "chat_id", team, "text", "x", "reply_markup", markup("y"))
 	got := s.Messages(chat)[0].Buttons[0]
 	if got[0] != (Button{"c", "", "y"}) || got[1] != (Button{"d", "z", ""}) {
 		t.Errorf("%+v", got)

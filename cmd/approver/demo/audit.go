@@ -87,6 +87,7 @@ func (w *world) verify() error {
 	}
 	cmd := exec.CommandContext(w.ctx, w.daemon.Program, "audit", "verify", "--config", w.daemon.Config())
 	out, err := cmd.CombinedOutput()
+	w.say("approver audit verify checks the whole log; the alarm in it is the command that took the model over:")
 	w.check(err == nil && strings.Contains(string(out), "where the store says"), "approver audit verify: %s",
 		strings.TrimSpace(string(out)))
 	return nil

@@ -1,6 +1,8 @@
 package demo
 
 import (
+	"os"
+	"os/user"
 	"strings"
 	"time"
 
@@ -83,6 +85,7 @@ func (w *world) show(cards []fake.Shown) {
 	_, wide := fit(w.width, len(cards))
 	for i, a := range w.apps {
 		c := a.now(cards[i].Message)
+		c.Text = anyone(c.Text)
 		if w.json {
 			w.tell(event{
 				Event: "card", Audit: w.attested(c), App: a.name, Message: c.Message, Push: c.Push, Text: c.Text, Buttons: c.Labels,
@@ -99,6 +102,18 @@ func (w *world) show(cards []fake.Shown) {
 	if !w.json {
 		w.tell(event{}, panels(titles, texts, w.width))
 	}
+}
+
+// anyone returns the text of a card as another machine would show it, for those who pass on what the
+// demo prints: the real card has the user and the machine that the kernel and the system name.
+func anyone(text string) string {
+	who, err := user.Current()
+	host, errHost := os.Hostname()
+	if err != nil || errHost != nil {
+		return text
+	}
+	return strings.NewReplacer("claude of "+who.Username+"@"+host, "claude of dev@laptop",
+		"claude as "+who.Username+" in", "claude as dev in").Replace(text)
 }
 
 // attested returns the hash of the audit record of a card's posting. For a settled card it returns

@@ -219,8 +219,8 @@ func TestInteractive(t *testing.T) {
 			[]string{"Approved once by Bob via Telegram"}},
 		"a modal":       {[]string{"bob slack SLACK"}, []string{"Approved once by Bob via Slack"}},
 		"two":           {[]string{"alice slack no", "bob slack yes"}, []string{"Denied by Alice via Slack"}},
-		"nobody":        {nil, []string{"Nobody is at the keyboard", "the audit says expired, by nobody"}},
-		"leaves midway": {[]string{"nonsense"}, []string{"Silence is a no", "the audit says expired, by nobody"}},
+		"nobody":        {nil, []string{"Nobody is at the keyboard", "the log says expired, by nobody"}},
+		"leaves midway": {[]string{"nonsense"}, []string{"Silence is a no", "the log says expired, by nobody"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder

@@ -106,9 +106,9 @@ func (w *world) agree(o outcome, end auditLine, cards []fake.Shown, want ending)
 		w.check(strings.Contains(o.stdout, "by "+want.who+" via "+title(want.channel)), "the answer says who: %s via %s",
 			want.who, title(want.channel))
 		w.check(end.Event == want.event && by.Person.Name == want.who && by.Identity.Channel == want.channel,
-			"the audit says %s, by %s via %s", want.event, want.who, title(want.channel))
+			"the log says %s, by %s via %s", want.event, want.who, title(want.channel))
 	} else {
-		w.check(end.Event == want.event && by.Person.Name == "", "the audit says %s, by nobody", want.event)
+		w.check(end.Event == want.event && by.Person.Name == "", "the log says %s, by nobody", want.event)
 	}
 	return w.settledCards(cards, want.card)
 }
@@ -130,7 +130,7 @@ func (w *world) oneTap() error {
 	if err != nil {
 		return err
 	}
-	w.say("the hook waits; the same request is on three apps, each with a code of its own:")
+	w.say("the agent waits; the same request is on three apps, each with a code of its own:")
 	w.show(cards)
 	push := "🟠 HIGH · Force-push main"
 	for i, a := range w.apps {
@@ -200,7 +200,7 @@ func (w *world) tapRefused(cards []fake.Shown, hook <-chan outcome) error {
 	if err := w.refused("need_code"); err != nil {
 		return err
 	}
-	w.check(len(hook) == 0, "the hook still waits")
+	w.check(len(hook) == 0, "the agent still waits")
 	return nil
 }
 
@@ -267,7 +267,7 @@ func (w *world) photoFinish() error {
 
 // kill: the daemon dies while a request is pending, and the old card still counts.
 func (w *world) kill() error {
-	w.title("kill", "6. The daemon is killed with SIGKILL while a request waits")
+	w.title("kill", "6. approver itself is killed, with kill -9, while a request waits")
 	hook := w.hook("git push --force origin master", "")
 	cards, err := w.newCards()
 	if err != nil {
@@ -276,8 +276,8 @@ func (w *world) kill() error {
 	if err := w.daemon.Kill(); err != nil {
 		return err
 	}
-	w.say("kill -9 … the hook process is still waiting; the daemon is started again")
-	w.check(len(hook) == 0, "the hook still waits")
+	w.say("killed; the agent is still waiting; approver is started again …")
+	w.check(len(hook) == 0, "the agent still waits")
 	if err := w.startDaemon(); err != nil {
 		return err
 	}
@@ -298,7 +298,7 @@ func (w *world) kill() error {
 
 // proof checks the whole run against the logs of the fakes and the audit.
 func (w *world) proof() error {
-	w.title("proof", "7. What the apps' servers and the audit say")
+	w.title("proof", "7. What the apps' servers and the log say")
 	for _, a := range w.apps {
 		// Each request is one message, which is edited once, when the request has ended.
 		posts, edits := count(a.log(), a.posts), count(a.log(), a.edits)
@@ -319,7 +319,7 @@ func (w *world) proof() error {
 			leaked++
 		}
 	}
-	w.check(len(w.codes) == w.shown && leaked == 0, "none of the %d codes is in what the agent saw, or in the audit",
+	w.check(len(w.codes) == w.shown && leaked == 0, "none of the %d codes is in what the agent saw, or in the log",
 		len(w.codes))
 	return w.verify()
 }

@@ -148,7 +148,7 @@ func (s *screen) check(ok bool, format string, args ...any) bool {
 func (s *screen) recorded(l auditLine) {
 	s.about(l.Request, l.Hash)
 	s.tell(event{Event: l.Event, Text: l.Note},
-		s.indented(fmt.Sprintf("audit: %s · request %s · %.10s…", l.Event, l.Request, l.Hash)))
+		s.indented(fmt.Sprintf("log: %s · request %s · %.10s…", l.Event, l.Request, l.Hash)))
 }
 
 // answered shows what a hook process returned to its agent.

@@ -42,8 +42,8 @@ func (w *world) build(o Options) error {
 			return err
 		}
 	}
-	w.title("setting", "approver demo: real daemon, real hook, three chat apps on loopback, "+
-		map[bool]string{true: "Redis", false: "embedded store"}[o.Redis])
+	w.title("setting", "approver demo: the real program, and three chat apps that are played on this machine"+
+		map[bool]string{true: "; requests are kept in Redis"}[o.Redis])
 	return w.startDaemon()
 }
 
@@ -167,7 +167,7 @@ rules:
 // shield: calls that the rules leave to the evaluator, a separate model, go there first. People are
 // asked only about calls of which it is not sure.
 func (w *world) shield() error {
-	w.title("shield", "5. An isolated model looks at what could be lost: rm -rf ../old-builds")
+	w.title("shield", "5. A language model of yours looks first: rm -rf ../old-builds")
 	command := func(n string) string { return "rm -rf ../old-builds-" + n }
 	for _, step := range []struct {
 		n, says  string
@@ -179,7 +179,7 @@ func (w *world) shield() error {
 			evaluatortest.Deciding("ALLOW", 0.95, "old build output beside the project"), "no decision", 0},
 		{"2", "BLOCK, so it is denied", evaluatortest.Deciding("BLOCK", 0.9, "nothing says that these builds are old"),
 			"deny", 2},
-		{"3", "ALLOW without its canary: the command took the model over, so it is denied",
+		{"3", "ALLOW without the secret word that it was given: the command took it over, so it is denied",
 			evaluatortest.Saying("taken over", "forgets its canary", func(evaluatortest.Request) string {
 				return evaluatortest.Verdict("ALLOW", 1, "as you command", strings.Repeat("0", 64))
 			}), "deny", 2},
@@ -199,7 +199,7 @@ func (w *world) shield() error {
 	if err != nil {
 		return err
 	}
-	w.say("the model says ESCALATE; Bob taps Details on Discord, which say which tier asks and how sure it is …")
+	w.say("the model is not sure, so people are asked; Bob taps Details on Discord, to see how sure it is …")
 	before := w.toldSoFar(w.bob, "discord")
 	if err := w.tap(w.bob, "discord", cards, fake.DetailsButton); err != nil {
 		return err
@@ -210,7 +210,7 @@ func (w *world) shield() error {
 	}
 	w.check(strings.Contains(text, "tier 2, confidence 0.55") &&
 		strings.Contains(text, "claimed by the model: may be intended"),
-		"tier and confidence as computed, the model's words as claimed")
+		"Details have its confidence, 0.55 of 1, and its own words, marked as claimed")
 	all := w.model.Requests()
 	last := all[len(all)-1].Body
 	w.check(!strings.Contains(last, "make room on the disk") && !strings.Contains(last, w.alice.name),

@@ -75,7 +75,8 @@ func (w *world) startDaemon() error {
 	err := w.wait(startTime, "the daemon answers", w.daemon.Healthy)
 	if err == nil {
 		took := seconds(time.Since(start))
-		w.tell(event{Event: "ready", Seconds: &took}, fmt.Sprintf("  the daemon is ready after %.0f ms\n", 1000*took))
+		w.tell(event{Event: "ready", Seconds: &took},
+			fmt.Sprintf("  approver runs in the background, ready after %.0f ms\n", 1000*took))
 	}
 	return err
 }
@@ -129,6 +130,8 @@ func (w *world) hook(command, claim string) chan outcome {
 	cmd := exec.CommandContext(w.ctx, w.daemon.Program, "hook", "--agent", "claude", "--deadline", "290s",
 		"--socket", w.daemon.Submit())
 	cmd.SysProcAttr = child.Attributes()
+	// The courier sends what changes which programs run, and cards warn of it: not of this machine's.
+	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/home/dev", "USER=dev"}
 	cmd.Stdin = bytes.NewReader(payload(command, claim, w.calls))
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

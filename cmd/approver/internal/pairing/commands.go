@@ -6,6 +6,7 @@ package pairing
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"strconv"
 	"strings"
@@ -81,7 +82,7 @@ func (c platformCmd) Run(ctx context.Context) error {
 	for i := range files.NumField() {
 		named = append(named, files.Field(i).String())
 	}
-	p, err := platformOf(at.channels, c.channel, named, c.APIURL)
+	p, err := platformOf(at.channels, c.channel, named, c.APIURL, filepath.Dir(at.path))
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func (c platformCmd) Run(ctx context.Context) error {
 // flags are the flags that all platforms share.
 type flags struct {
 	Config  string        `help:"Configuration file, which init has written." short:"c" placeholder:"FILE"`
-	Person  string        `help:"Whom the account belongs to, where they have others: votes and lock-outs count per person." placeholder:"ID"`
+	Person  string        `help:"Whom the account belongs to, where they have others: votes and lock-outs count per person. The first account is, without it, that of whoever ran init." placeholder:"ID"`
 	APIURL  string        `help:"The platform's server, for a proxy or one of your own." name:"api-url" placeholder:"URL"`
 	Timeout time.Duration `help:"How long to wait for the code, and, up to two minutes, for a tap on the test card." default:"5m"`
 	NoQR    bool          `help:"Show no QR code. Without a terminal there is none anyway." name:"no-qr"`

@@ -41,9 +41,10 @@ func greeting(who approver.Paired, help string) string {
 	if name := display.OneLine(who.Name); name != "" && name != who.ID {
 		hello = "You are paired, " + name + "."
 	}
-	text := hello + " approver will ask you here before an agent does something that needs a person. Nothing to install " +
-		"on the phone.\n\nA question has buttons: one tap answers. What is dangerous has no button for a yes: type the " +
-		"code that it shows. Silence is a no."
+	text := hello + " approver will ask you here before an AI agent does what is hard to take back: a force-push, " +
+		"deleting files, sending a secret, for example. Reading, building and testing need no answer. Nothing to install " +
+		"on the phone.\n\nA question has buttons: one tap answers. What is most dangerous has no button for a yes: type " +
+		"the code that it shows. Silence is a no."
 	if help != "" {
 		text += " " + help + " says what works."
 	}
@@ -163,10 +164,7 @@ func (t *trial) settle(ctx context.Context, ch approver.Channel, ref approver.Re
 	if err != nil {
 		term.Say("the card could not be changed: " + err.Error())
 	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(afterwards):
-	}
+	linger(ctx)
 	return nil
 }
 

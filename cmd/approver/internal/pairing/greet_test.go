@@ -62,6 +62,8 @@ func TestGreeting(t *testing.T) {
 	} {
 		if got := greeting(who, "/help"); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "/help says what works.") {
 			t.Errorf("%+v is greeted with %q", who, got)
+		} else if !strings.Contains(got, "a force-push, deleting files, sending a secret") {
+			t.Errorf("it does not say what is asked: %q", got)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package pairing
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -24,6 +25,7 @@ type ears struct {
 	bot     approver.Pairer
 	daemon  *httpapi.ResolveClient // nil without a daemon that receives
 	channel string
+	token   string // how to get one
 }
 
 // meet shows a new code and how to send it, and waits until somebody does.
@@ -37,8 +39,7 @@ func (c flags) meet(ctx context.Context, e ears) (approver.Paired, error) {
 	defer cancel()
 	bot, err := e.bot.Introduce(ctx, code)
 	if err != nil {
-		return approver.Paired{}, fmt.Errorf("%w\nthe bot's platform did not answer as it should: look at the token, and at "+
-			"the network; --api-url names a proxy", lateIn(ctx, err))
+		return approver.Paired{}, e.unmet(lateIn(ctx, err))
 	}
 	c.introduce(bot, code)
 	ended := make(chan struct{})
@@ -52,6 +53,16 @@ func (c flags) meet(ctx context.Context, e ears) (approver.Paired, error) {
 	var who approver.Paired
 	err = e.daemon.Operate(ctx, adminapi.OpPair, adminapi.PairRequest{Channel: e.channel, Code: code.Reveal()}, &who)
 	return who, lateIn(ctx, err)
+}
+
+// unmet says what to do where the platform does not say who the bot is.
+func (e ears) unmet(err error) error {
+	if _, refused := errors.AsType[approver.TokenError](err); refused {
+		return fmt.Errorf("%w\nthe network is fine: the platform answers, and does not take this token. Copy it again, "+
+			"whole, or get a new one. %s", err, e.token)
+	}
+	return fmt.Errorf("%w\nthis may not be the token's fault: the platform could not be reached, or did not answer as it "+
+		"should. Look at the network, its firewall and HTTPS_PROXY; --api-url names another server", err)
 }
 
 // introduce prints who the bot is and how to send it the code. Links are not folded, so that they
@@ -171,10 +182,20 @@ func Alone(ctx context.Context, ch approver.Pairer, code tokens.Code) (who appro
 			give(err)
 		}
 	}()
-	who, err = ch.Pair(wait, code)
+	if who, err = ch.Pair(wait, code); err == nil {
+		linger(ctx)
+	}
 	stop()
 	<-ended
 	return who, err
+}
+
+// linger keeps the connection for a moment, so that what was just said arrives.
+func linger(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(afterwards):
+	}
 }
 
 // lateIn turns the error of an expired or canceled ctx into one in our own words.

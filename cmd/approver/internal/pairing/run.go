@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"approver.example"
+	"approver.example/agents/facts"
 	"approver.example/cmd/approver/internal/adminclient"
 	"approver.example/cmd/approver/internal/term"
 	"approver.example/configs"
@@ -58,6 +60,9 @@ func (c flags) read() (configText, error) {
 		return at, errors.New("the configuration cannot be read: approver doctor says where")
 	}
 	at.cfg = configs.Default()
+	if at.path, err = filepath.Abs(at.path); err != nil {
+		return at, err
+	}
 	at.cfg.File, at.cfg.Dir, at.cfg.Sockets, at.cfg.Channels = at.path, doc.Dir, doc.Sockets, doc.Channels
 	if at.cfg, err = at.cfg.Resolve(filepath.Dir(at.path)); err != nil {
 		return at, err
@@ -86,7 +91,7 @@ func (c flags) run(ctx context.Context, at configText, p platform) error {
 	if err != nil {
 		return err
 	}
-	ears := ears{bot: bot}
+	ears := ears{bot: bot, token: p.Token}
 	if receives {
 		ears.daemon, ears.channel = &client, p.name
 	}
@@ -94,8 +99,9 @@ func (c flags) run(ctx context.Context, at configText, p platform) error {
 	if err != nil {
 		return err
 	}
-	term.Print(0, "%s sent it: user id %s, in %s %s\n", display.Visible(strconv.Quote(who.Name)), term.Visibly(who.ID),
-		term.Visibly(who.Chat), display.Visible(who.Title))
+	place := strings.TrimSpace(term.Visibly(who.Chat) + " " + display.Visible(who.Title))
+	term.Print(0, "%s sent it: user id %s, in %s\n", display.Visible(strconv.Quote(who.Name)), term.Visibly(who.ID), place)
+	term.Say(c.whose(at.cfg))
 	if !term.TypedYes(os.Stdin, os.Stdout, "may this person approve what agents do? The name proves nothing.") {
 		tell(ctx, bot, who, notPaired)
 		return errors.New("not confirmed: nothing was changed")
@@ -127,7 +133,58 @@ func (c flags) run(ctx context.Context, at configText, p platform) error {
 	default:
 		c.try(ctx, cfg, p.name, who)
 	}
+	if !daemon {
+		term.Print(0, "%s", c.next(cfg))
+	}
 	return nil
+}
+
+// whose says which person the account counts as. The first whom a chat reaches is, unless the command
+// line says otherwise, the one person whom the configuration has: whoever ran init.
+func (c *flags) whose(cfg configs.Config) string {
+	known := map[string]bool{}
+	for _, ch := range cfg.Channels.InUse() {
+		for _, who := range ch.People() {
+			if who.Person != "" {
+				known[who.Person] = true
+			}
+		}
+	}
+	all := slices.Sorted(maps.Keys(known))
+	switch {
+	case c.Person != "":
+	case len(all) == 1 && len(chatApprovers(cfg)) == 0:
+		c.Person = all[0]
+		return fmt.Sprintf("it counts as an account of %q, who has the terminal; --person NAME makes it somebody else's",
+			c.Person)
+	case len(all) == 0:
+		return "it counts as a person of its own; --person NAME gives several accounts to one person"
+	default:
+		return fmt.Sprintf("it counts as a person of its own; --person NAME makes it an account of one of these: %s",
+			strings.Join(quoted(all), ", "))
+	}
+	return fmt.Sprintf("it counts as an account of %q", c.Person)
+}
+
+func quoted(all []string) (out []string) {
+	for _, text := range all {
+		out = append(out, strconv.Quote(text))
+	}
+	return out
+}
+
+// next says what is left to do where no daemon runs.
+func (c flags) next(cfg configs.Config) string {
+	flag := ""
+	if c.Config != "" {
+		flag = " --config " + cfg.File
+	}
+	if len(cfg.Sockets.SubmitUIDs) > 0 {
+		return fmt.Sprintf("next: approver install %[2]s --system%[1]s, and approver service install%[1]s, as "+
+			"docs/isolated.md says\n", flag, facts.Example())
+	}
+	return fmt.Sprintf("next: approver serve%[1]s, or approver service install --user%[1]s; then approver install "+
+		"%[2]s%[1]s, and approver doctor%[1]s\n", flag, facts.Example())
 }
 
 // CodeLength is longer than the code of a card, because this code is valid longer and attempts
@@ -143,14 +200,14 @@ type platform struct {
 }
 
 // platformOf returns the platform, with the secrets' files and the server of the command line,
-// if it names them.
-func platformOf(channels configs.Channels, name string, files []string, api string) (platform, error) {
+// if it names them. folder is where relative paths of the configuration start.
+func platformOf(channels configs.Channels, name string, files []string, api, folder string) (platform, error) {
 	all := channels.AllPlatforms()
 	at := slices.IndexFunc(all, func(ch configs.Channel) bool { return ch.Name == name })
 	own := all[at].ChannelSection.(configs.PlatformSection)
 	p := platform{PlatformSection: own, Platform: own.Platform(), name: name}
 	for i, s := range own.Secrets() {
-		if err := p.take(s, files[i]); err != nil {
+		if err := p.take(s, files[i], folder); err != nil {
 			return p, err
 		}
 	}
@@ -158,12 +215,33 @@ func platformOf(channels configs.Channels, name string, files []string, api stri
 		if s.Value.IsZero() && *s.File == "" {
 			return p, noToken(name, p.Platform, s)
 		}
+		if err := elsewhere(channels, name, p.Receiver, s); err != nil {
+			return p, err
+		}
 	}
 	if api != "" {
 		*p.API = api
 		p.fresh = append(p.fresh, "api_url: "+strconv.Quote(api))
 	}
 	return p, nil
+}
+
+// elsewhere returns an error if a secret is one of another platform, or another one of this platform.
+func elsewhere(channels configs.Channels, name, receiver string, s secret.Setting) error {
+	value, err := secret.From(s.Name, *s.Value, *s.File)
+	if err != nil {
+		return nil //nolint:nilerror // ForPairing says so
+	}
+	at, found := channels.Elsewhere(name, s.Name, value)
+	switch {
+	case !found:
+		return nil
+	case at.Channel == name:
+		return fmt.Errorf("%s: --%s has the token that belongs to --%s: are the two files swapped?", name, flagOf(s),
+			flagOf(secret.Setting{Name: at.Setting}))
+	}
+	return fmt.Errorf("%s: this is the token of a %s, not of a %s: run approver pair %s with it, or name another file",
+		name, at.Receiver, receiver, at.Channel)
 }
 
 // noToken says how to get a token and where to put it.
@@ -179,20 +257,25 @@ func noToken(name string, at section.Platform, s secret.Setting) error {
 		name, at.Token, flagOf(s), file, at.Example, s.Name)
 }
 
-// take takes the file of a secret from the command line, if it is named there.
-func (p *platform) take(s secret.Setting, named string) error {
+// take takes the file of a secret from the command line, if it is named there. In the configuration
+// stands its path from there, if it lies beside or below.
+func (p *platform) take(s secret.Setting, named, folder string) error {
 	if named == "" {
 		return nil
 	}
+	written := named
 	if secret.IsPath(named) {
 		abs, err := filepath.Abs(named)
 		if err != nil {
 			return err
 		}
-		named = abs
+		named, written = abs, abs
+		if rel, err := filepath.Rel(folder, abs); err == nil && filepath.IsLocal(rel) && secret.IsPath(rel) {
+			written = rel
+		}
 	}
 	*s.Value, *s.File = secret.Text{}, named
-	p.fresh = append(p.fresh, s.Name+"_file: "+strconv.Quote(named))
+	p.fresh = append(p.fresh, s.Name+"_file: "+strconv.Quote(written))
 	return nil
 }
 
