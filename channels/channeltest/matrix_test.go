@@ -152,6 +152,9 @@ type matrix struct {
 // every kind of person, to a request in every state, on the three chat platforms: the golden file says who got
 // through, and people read it. What must hold in each cell is checked whatever the file says.
 func TestWhoGetsThrough(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a while, and the race detector sees the same in the tests of each channel")
+	}
 	apps := map[string]func(*testing.T) app{"telegram": newTelegram, "discord": newDiscord, "slack": newSlack}
 	for name, start := range apps {
 		t.Run(name, func(t *testing.T) {

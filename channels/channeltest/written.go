@@ -71,7 +71,7 @@ func FuzzCards(f *testing.F, check func(testing.TB, Written)) {
 	f.Add("0", "", uint16(1), uint8(55))
 	f.Fuzz(func(t *testing.T, command, around string, times uint16, kind uint8) {
 		most := 300
-		if times%8 == 0 {
+		if times%32 == 0 {
 			most = 6 << 10
 		}
 		around = around[:min(len(around), most/4, 300)]
