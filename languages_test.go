@@ -23,9 +23,11 @@ import (
 	"approver.example/reflexcore"
 )
 
-// sayers are the functions that take a text of approver's own, with the place of that text among their
+// sayers are the functions that take texts of approver's own, with the places of those among their
 // arguments.
-var sayers = map[string]int{"Msg": 0, "Text": 0, "newOutcome": 1, "none": 1}
+var sayers = map[string][]int{
+	"Msg": {0}, "Text": {0}, "Sentence": {0}, "newOutcome": {1}, "none": {1}, "effectOf": {1, 2},
+}
 
 // A collector finds the texts in the code that people are shown in their language.
 type collector struct {
@@ -73,8 +75,10 @@ func collect(t *testing.T) collector {
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CallExpr:
-				if at, is := sayers[nameOf(n.Fun)]; is && at < len(n.Args) {
-					note(n, c.texts(dir, n.Args[at])...)
+				for _, at := range sayers[nameOf(n.Fun)] {
+					if at < len(n.Args) {
+						note(n, c.texts(dir, n.Args[at])...)
+					}
 				}
 			case *ast.CompositeLit:
 				for _, says := range said(n) {

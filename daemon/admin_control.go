@@ -84,14 +84,14 @@ func (d *Admin) pause(
 	if req.For < time.Minute || req.For > broadcaster.MaxPause {
 		return none, fmt.Errorf("a pause lasts 1m to %dm", int(broadcaster.MaxPause.Minutes()))
 	}
-	what, which, title := "HIGH calls are", "HIGH calls", "Stop asking about HIGH calls for %s"
+	const nobody, through = "what rules ask about runs, and nobody is asked", "for %v %s let through without asking anybody"
+	which, span := "HIGH calls", display.Duration(time.Duration(req.For))
+	does := effectOf(fmt.Sprintf(through, req.For, "HIGH calls are"), nobody, "Stop asking about HIGH calls for %s", span)
 	if req.All {
-		what, which = "EVERY call, also a CATASTROPHIC one, is", "EVERY call, also a CATASTROPHIC one"
-		title = "Stop asking about every call for %s"
+		which = "EVERY call, also a CATASTROPHIC one"
+		does = effectOf(fmt.Sprintf(through, req.For, which+", is"), nobody, "Stop asking about every call for %s", span)
 	}
-	c, who, err := d.loosen(ctx, peer, adminapi.OpPause, req, which,
-		effectOf(fmt.Sprintf("for %v %s let through without asking anybody", req.For, what),
-			"what rules ask about runs, and nobody is asked", title, display.Duration(time.Duration(req.For))))
+	c, who, err := d.loosen(ctx, peer, adminapi.OpPause, req, which, does)
 	if err != nil {
 		return none, err
 	}

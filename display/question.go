@@ -33,6 +33,7 @@ type ownQuestion struct {
 	value    []string // the first of these arguments that is there
 }
 
+//approver:texts
 var questions = map[string]ownQuestion{
 	"approver unfreeze": {"Lift the freeze (approver unfreeze)", "Lift the freeze", nil},
 	"approver pause": {"Ask nobody for a while (approver pause)", "Ask nobody for %s, and let calls through",

@@ -180,6 +180,8 @@ func (p *pass) bindUnknown(e *effect.Effect) {
 	switch {
 	case e.Taint&effect.Network != 0:
 		p.reportUnbound("what %s is given by the network", by)
+	case by == p.call.Tool:
+		p.reportUnbound("what the text of this call runs")
 	case by != "":
 		p.reportUnbound("what %s is given to run", by)
 	default:

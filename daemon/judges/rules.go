@@ -18,7 +18,7 @@ import (
 // files are compared with the built-in rules alone.
 func rulesSpec() spec[*configs.Library] {
 	return spec[*configs.Library]{
-		noun: "rule set", title: "Loosen the rule set",
+		noun: "rule set", title: "Loosen the rules",
 		tool: "change_rules", rule: "rules_loosened", compare: configs.CompareLibraries,
 		keep: func(lib *configs.Library) (stored, error) {
 			text, err := json.Marshal(lib.Source())

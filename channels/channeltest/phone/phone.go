@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -65,7 +66,7 @@ const (
 	leading = 21
 	row     = 42
 	top     = 64
-	most    = 60 // lines of a message; a phone scrolls
+	most    = 60 // lines of a message: its beginning and its end; a phone scrolls
 )
 
 // Block makes the lines of a preformatted text. In a diff, lines are colored by their first letter.
@@ -122,9 +123,9 @@ func (s Screen) SVG() []byte {
 	for _, l := range s.Lines {
 		lines = append(lines, l.wrap(width-2*margin-2*inset)...)
 	}
-	hidden := max(len(lines)-most, 0)
-	if hidden > 0 {
-		lines = append(lines[:most-1:most-1], Line{Spans: []Span{{fmt.Sprintf("… %d more lines below", hidden+1), Muted}}})
+	if hidden := len(lines) - most + 1; hidden > 1 {
+		note := Line{Spans: []Span{{fmt.Sprintf("… %d more lines", hidden), Muted}}}
+		lines = slices.Concat(lines[:most/2], []Line{note}, lines[most/2+hidden:])
 	}
 	bubble := len(lines)*leading + 2*inset - 4
 	height := top + bubble + len(s.Rows)*row + 24
