@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -43,17 +45,28 @@ func opened[C any](t *testing.T, make func(C, *slog.Logger) (approver.Channel, e
 	return c
 }
 
+// elsewhere types something in a conversation that gets no cards.
+func elsewhere(conversation, text string) way {
+	return way{name: "elsewhere: " + text, quiet: true, send: func(t try) {
+		t.Type(t.user, conversation, strings.ReplaceAll(text, "CODE", t.code))
+	}}
+}
+
 type telegramApp struct {
 	*telegramtest.Server
 	last int64
 }
 
-const group int64 = -1001234567890
+const (
+	group      int64 = -1001234567890
+	otherGroup int64 = -1009876543210 // gets no cards
+)
 
 func newTelegram(t *testing.T) app {
 	a := &telegramApp{telegramtest.New(), 10_000}
 	t.Cleanup(a.Close)
 	a.AddChat(telegramtest.Chat{ID: group})
+	a.AddChat(telegramtest.Chat{ID: otherGroup})
 	a.SetRate(10_000)
 	return a
 }
@@ -86,11 +99,34 @@ func (a *telegramApp) asks(user string) bool { return len(a.AskedToReply(user, g
 
 func (*telegramApp) unseen() []string { return nil }
 
-func (a *telegramApp) also() []way { return []way{typed("/pending", false)} }
+func (a *telegramApp) also() []way {
+	altered := func(name string, kind string, more map[string]any) way {
+		return way{name: name, quiet: true, send: func(t try) {
+			id, _ := strconv.ParseInt(t.user, 10, 64)
+			m := a.Payload(id, group, "/deny "+t.code)
+			maps.Copy(m, more)
+			if m["text"] == "" {
+				m["caption"] = "/deny " + t.code
+			}
+			a.Inject(map[string]any{kind: m})
+		}}
+	}
+	return []way{typed("/pending", false), elsewhere(strconv.FormatInt(otherGroup, 10), "CODE"),
+		elsewhere(strconv.FormatInt(otherGroup, 10), "/deny CODE"),
+		altered("/deny CODE, edited", "edited_message", map[string]any{"edit_date": time.Now().Unix()}),
+		altered("/deny CODE, forwarded", "message", map[string]any{"forward_origin": map[string]any{"type": "hidden_user",
+			"date": 1, "sender_user_name": "x"}}),
+		altered("/deny CODE, below a picture", "message", map[string]any{"text": "",
+			"photo": []any{map[string]any{"file_id": "f", "file_unique_id": "u", "width": 1, "height": 1}}}),
+	}
+}
 
 type discordApp struct {
 	*discordtest.Server
-	here string
+	here, there string // only here are cards
+
+	mu      sync.Mutex
+	threads map[string]bool // the cards that have one
 }
 
 // letters are the actions of the buttons in the data of Discord's.
@@ -101,9 +137,9 @@ var letters = map[fake.Button]string{
 }
 
 func newDiscord(t *testing.T) app {
-	a := &discordApp{Server: discordtest.New()}
+	a := &discordApp{Server: discordtest.New(), threads: map[string]bool{}}
 	t.Cleanup(a.Close)
-	a.here, a.PostLimit = a.AddChannel(), 1000
+	a.here, a.there, a.PostLimit = a.AddChannel(), a.AddChannel(), 1000
 	return a
 }
 
@@ -147,7 +183,27 @@ func (a *discordApp) ReplyTo(user, conversation, message, text string) bool {
 
 func (*discordApp) unseen() []string { return []string{"CODE"} }
 
-func (a *discordApp) also() []way { return []way{typed("/pending", false)} }
+func (a *discordApp) also() []way {
+	inThread := func(text string, quiet bool) way {
+		return way{name: "in its thread: " + text, quiet: quiet, send: func(t try) {
+			a.mu.Lock()
+			if !a.threads[t.message] {
+				a.threads[t.message] = a.AddThread(t.message) != ""
+			}
+			a.mu.Unlock()
+			says := strings.ReplaceAll(text, "CODE", t.code)
+			if !strings.HasPrefix(text, "/") {
+				says = "<@" + a.Bot() + "> " + says
+			}
+			a.Type(t.user, t.message, says)
+		}}
+	}
+	return []way{typed("/pending", false), inThread("no, use a branch", true), inThread("yes", true),
+		inThread("CODE", true), inThread("/deny CODE", false), inThread("/approve CODE", false),
+		{name: "elsewhere: @approver CODE", quiet: true, send: func(t try) {
+			a.Type(t.user, a.there, "<@"+a.Bot()+"> "+t.code)
+		}}}
+}
 
 type slackApp struct {
 	*slacktest.Server
@@ -155,12 +211,16 @@ type slackApp struct {
 	bots map[string]bool
 }
 
-const channelID = "C0HERE1234"
+const (
+	channelID = "C0HERE1234"
+	otherID   = "C0THERE123" // gets no cards
+)
 
 func newSlack(t *testing.T) app {
 	a := &slackApp{Server: slacktest.New(slacktest.Options{PingInterval: time.Second}), bots: map[string]bool{}}
 	t.Cleanup(a.Close)
 	a.AddConversation(slacktest.Conversation{ID: channelID})
+	a.AddConversation(slacktest.Conversation{ID: otherID})
 	return a
 }
 
@@ -195,5 +255,8 @@ func (a *slackApp) also() []way {
 		if !a.bots[t.user] { // a bot opens nothing
 			a.OpenHome(t.user)
 		}
-	}}}
+	}}, elsewhere(otherID, "CODE"), elsewhere(otherID, "no CODE, use a branch"),
+		{name: "an old button", send: func(t try) {
+			a.Deliver("interactive", a.ButtonPayload(t.user, channelID, t.message, "ap:x:1", "x", "approve_all"))
+		}}}
 }

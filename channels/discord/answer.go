@@ -90,19 +90,21 @@ func (in *intake) interaction(ctx context.Context, i *discordgo.Interaction) {
 		in.paired(ctx, i, who, text)
 		return
 	}
-	if d, is := i.Data.(discordgo.ApplicationCommandInteractionData); is && st != listed {
+	if d, is := i.Data.(discordgo.ApplicationCommandInteractionData); is && st == stranger {
 		code, _ := option(d, codeOption)
 		in.workers.try(overheard, maxRefusals, func() { in.Note(ctx, code, who.says(approver.Reply{}, i.ChannelID)) })
 	}
 	switch st {
-	case listed:
-		if !in.workers.try(who.id, maxPerPerson, func() { in.pressed(ctx, i, who) }) {
+	case listed, elsewhere:
+		handle := in.pressed
+		if st == elsewhere {
+			handle = in.strayedCommand
+		}
+		if !in.workers.try(who.id, maxPerPerson, func() { handle(ctx, i, who) }) {
 			in.log.Warn("an answer does not count: too many of this person are under way", "person", who.id, "most",
 				maxPerPerson)
 			in.refuse(ctx, i, who, display.Msg(textBusy))
 		}
-	case elsewhere:
-		in.refuse(ctx, i, who, display.Msg(textElsewhere))
 	default:
 		in.refuse(ctx, i, who, display.Msg(textStranger))
 	}

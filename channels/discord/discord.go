@@ -5,7 +5,7 @@
 //
 // A person approves by a button, by the code dialog that a button opens, or
 // by the registered commands /approve and /deny. A token that can only post
-// messages can do none of these. A typed message may deny; it approves only with
+// messages can do none of these. A typed message may deny, in the thread of a card too; it approves only with
 // [Config.TextApprovals].
 //
 // # Identity
@@ -31,8 +31,8 @@
 // # Reading order
 //
 // Settings: config.go, pair.go. Cards: discord.go, post.go, render.go. Answers: gateway.go,
-// identity.go, answer.go, read.go, dialog.go, text.go, tell.go, workers.go,
-// commands.go. The way to Discord: wire.go, outage.go,
+// identity.go, answer.go, read.go, dialog.go, text.go, thread.go, tell.go,
+// workers.go, commands.go. The way to Discord: wire.go, outage.go,
 // health.go.
 package discord
 
@@ -77,6 +77,8 @@ type Channel struct {
 	pairing   pairing.Waiting
 	pairsOnly bool                 // made by ForPairing
 	told      calls.Pauses[string] // who was told lately why their messages do not count
+	hints     receiving.Hints[string]
+	threads   threads
 
 	// Times, changed by tests only.
 	ackWithin time.Duration // Discord voids an interaction that is not acknowledged in 3 s

@@ -29,11 +29,15 @@ func (in *intake) message(ctx context.Context, m *discordgo.Message) {
 	if in.pairs(ctx, m, who, st) {
 		return
 	}
-	if st != listed {
+	if st != listed && st != elsewhere {
 		in.unheard(ctx, m, who, st)
 		return
 	}
 	if !in.seen.First(m.ID) {
+		return
+	}
+	if st == elsewhere {
+		in.taken(ctx, m, who, func() { in.strayed(ctx, m, who) })
 		return
 	}
 	_, bot := in.self()
@@ -43,7 +47,12 @@ func (in *intake) message(ctx context.Context, m *discordgo.Message) {
 	if !addressed && m.Type != discordgo.MessageTypeReply && talk(meant, err) {
 		return
 	}
-	if !in.workers.try(who.id, maxPerPerson, func() { in.said(ctx, m, who, meant, err, addressed) }) {
+	in.taken(ctx, m, who, func() { in.said(ctx, m, who, meant, err, addressed) })
+}
+
+// taken handles a message of an approver, unless too many of theirs are under way.
+func (in *intake) taken(ctx context.Context, m *discordgo.Message, who person, handle func()) {
+	if !in.workers.try(who.id, maxPerPerson, handle) {
 		in.log.Warn("an answer does not count: too many of this person are under way", "person", who.id, "most", maxPerPerson)
 		in.workers.try("", maxRefusals, func() { in.say(ctx, m, who, display.Msg(textBusy)) })
 	}
@@ -122,25 +131,18 @@ func (in *intake) look(ctx context.Context, m *discordgo.Message, who person, r 
 }
 
 // unheard tells a person why their message does not count, if it was surely meant for us: it is in a
-// direct conversation, replies to a message of ours, or is an approver's that names us. It does so
-// once in a while.
+// direct conversation, or replies to a message of ours. It does so once in a while.
 func (in *intake) unheard(ctx context.Context, m *discordgo.Message, who person, st standing) {
-	if (st == stranger || st == elsewhere) && pairing.HasCode(m.Content) {
+	if st == stranger && pairing.HasCode(m.Content) {
 		in.workers.try(overheard, maxRefusals, func() { in.Note(ctx, m.Content, who.says(approver.Reply{}, m.ChannelID)) })
 	}
 	var text display.Message
-	_, bot := in.self()
 	switch st {
 	case stranger:
 		if text = display.Msg(textStranger); direct(m) {
 			text = display.Msg(sayHow, display.Msg(pairing.WhoText))
 		}
 		if !direct(m) && !in.onOurs(m) {
-			return
-		}
-	case elsewhere:
-		_, named := withoutMention(m.Content, bot)
-		if text = display.Msg(textElsewhere); !direct(m) && !in.onOurs(m) && !named {
 			return
 		}
 	default:
@@ -218,13 +220,18 @@ func (in *intake) repliedTo(ctx context.Context, m *discordgo.Message) (*discord
 // answer tells the author of a message something, as a reply to it: for messages Discord has no
 // way to tell only them. It reports whether Discord took it.
 func (in *intake) answer(ctx context.Context, m *discordgo.Message, out message, f cards.File) bool {
+	return in.answerBelow(ctx, m.ChannelID, m.ID, m.ID, out, f)
+}
+
+// answerBelow is answer as a reply to another message than the one that is answered.
+func (in *intake) answerBelow(ctx context.Context, channel, to, answered string, out message, f cards.File) bool {
 	ctx, cancel := lingering(ctx, tellWithin)
 	defer cancel()
 	ifGone := false
-	out.Reference = &discordgo.MessageReference{MessageID: m.ID, ChannelID: m.ChannelID, FailIfNotExists: &ifGone}
-	out.Nonce, out.EnforceNonce = "re-"+m.ID, true
+	out.Reference = &discordgo.MessageReference{MessageID: to, ChannelID: channel, FailIfNotExists: &ifGone}
+	out.Nonce, out.EnforceNonce = "re-"+answered, true
 	err := in.twice(ctx, func() error {
-		return in.call(ctx, "answer a message", http.MethodPost, "channels/"+url.PathEscape(m.ChannelID)+"/messages", out,
+		return in.call(ctx, "answer a message", http.MethodPost, "channels/"+url.PathEscape(channel)+"/messages", out,
 			attachments(f), nil)
 	})
 	if err != nil {

@@ -1,6 +1,8 @@
 package slack_test
 
 import (
+	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -81,5 +83,69 @@ func TestEachPictureIsTold(t *testing.T) {
 	}
 	if len(b.got()) != 0 {
 		t.Errorf("got %+v", b.got())
+	}
+}
+
+// editedFrom makes a message one that its author edited, some time ago.
+func editedFrom(before string, ago time.Duration) func(e, _ object) {
+	return func(e, _ object) {
+		m := maps.Clone(e)
+		at := fmt.Sprintf("%d.000100", time.Now().Add(-ago).Unix())
+		m["edited"] = object{"user": e["user"], "ts": at}
+		clear(e)
+		e["type"], e["subtype"], e["channel"], e["channel_type"], e["ts"] = "message", "message_changed", m["channel"],
+			m["channel_type"], at
+		e["message"], e["previous_message"] = m, with(m, "text", before)
+	}
+}
+
+// The story: somebody edits their message into /freeze, or sends it beside a picture, or in another conversation,
+// and nothing stops. To stop everything only tightens, so it counts wherever an approver wrote it themselves.
+func TestFreezeWhereNoAnswerCounts(t *testing.T) {
+	b := start(t, setup{fake: other})
+	file := func(e, _ object) { e["subtype"] = "file_share" }
+	for i, c := range []struct {
+		where  string
+		change func(e, o object)
+	}{
+		{here, nil}, {here, file}, {here, editedFrom("hm", 0)}, {"C0OTHER123", nil}, {"C0OTHER123", file},
+		{"C0OTHER123", editedFrom("hm", 0)},
+	} {
+		p := b.fake.MessagePayload(ann, c.where, "", " /freeze it went mad")
+		if c.change != nil {
+			c.change(p["event"].(object), p)
+		}
+		b.fake.Deliver("events_api", p)
+		if r := b.want(i + 1)[i]; r.Want != approver.WantFreeze || r.Reason != "it went mad" || r.Sender != ann {
+			t.Errorf("%d gave %+v", i, r)
+		}
+		b.eventually("a word", func() bool { return len(b.fake.Told(ann)) > i })
+	}
+	for _, user := range []string{stranger, ann} {
+		p := b.fake.MessagePayload(user, here, "", " /freeze it went mad")
+		editedFrom("hm", 10*time.Minute)(p["event"].(object), p) // delivered late, or again
+		b.fake.Deliver("events_api", p)
+	}
+	p := b.fake.MessagePayload(stranger, "C0OTHER123", "", " /freeze it went mad")
+	b.fake.Deliver("events_api", p)
+	b.pass()
+	b.want(6)
+}
+
+// The story: a card of an older version is still there, and its button is one that approver no longer has. The
+// press met silence.
+func TestOldButtonsAreTold(t *testing.T) {
+	b := start(t, setup{})
+	ref := b.post(b.card())
+	b.fake.Deliver("interactive", b.fake.ButtonPayload(ann, here, ref.Message, "ap:x:1", "x", "approve_all"))
+	b.told(ann, "may come from an older version")
+	p := b.fake.ButtonPayload(ben, here, ref.Message, "ap:x:1", "x", "approve")
+	p["message"] = with(p["message"], "bot_id", "B0OTHER123")
+	b.fake.Deliver("interactive", p)
+	b.told(ben, "no card of approver")
+	b.fake.Deliver("interactive", b.fake.ButtonPayload(stranger, here, ref.Message, "ap:x:1", "x", "approve_all"))
+	b.told(stranger, "not on the approver list")
+	if got := b.got(); len(got) != 0 {
+		t.Errorf("got %+v", got)
 	}
 }

@@ -80,19 +80,23 @@ func (s *session) button(ctx context.Context, a *ack, cb *slack.InteractionCallb
 	if err != nil {
 		a.done(nil)
 		s.refuse(ctx, at, cb.User.ID, err)
-		if refused == nil && g.ours(&cb.Message) && s.refusals.Begin(cb.User.ID, refuseEvery) {
+		if refused == nil && g.ours(&cb.Message) {
 			s.tell(ctx, at, cb.User.ID, display.Msg(textElsewhere)) // a card from before: it gets none any more
 		}
 		return
 	}
 	if cb.Container.Type != "message" || cb.Container.IsEphemeral || at.Message == "" || cb.Channel.ID != at.Channel ||
 		!g.ours(&cb.Message) {
+		a.done(nil)
 		s.log.Info("slack button refused", "user", cb.User.ID, "reason", "not on a message of ours")
+		s.tell(ctx, at, cb.User.ID, display.Msg(textNoCard))
 		return
 	}
 	action, request, upto, ok := pressed(cb.ActionCallback.BlockActions)
 	if !ok {
+		a.done(nil)
 		s.log.Info("slack button refused", "user", cb.User.ID, "reason", "not a button of ours")
+		s.tell(ctx, at, cb.User.ID, display.Msg(textOldButton))
 		return
 	}
 	at.Request, at.Shown = request, upto

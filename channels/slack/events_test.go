@@ -184,7 +184,29 @@ func TestMessages(t *testing.T) {
 		{name: "another app's event", approve: true, text: "CODE",
 			change: func(_, o object) { o["api_app_id"] = "A0EVIL1234" }},
 		{name: "another conversation", approve: true, text: "CODE",
-			change: func(e, _ object) { e["channel"] = "C0EVIL1234" }},
+			change: func(e, _ object) { e["channel"] = "C0OTHER123" }, told: "Everybody here can read the code"},
+		{name: "talk in another conversation", text: "no, use a branch",
+			change: func(e, _ object) { e["channel"] = "C0OTHER123" }},
+		{name: "a stranger's code in another conversation", user: stranger, text: "CODE",
+			change: func(e, _ object) { e["channel"] = "C0OTHER123" }},
+		{name: "a code beside a file in another conversation", text: "CODE", told: "Everybody here can read the code",
+			change: func(e, _ object) { e["channel"], e["subtype"] = "C0OTHER123", "file_share" }},
+		{name: "a command with a file", text: " /deny CODE", told: "Only a plain message",
+			change: func(e, _ object) { e["subtype"] = "file_share" }},
+		{name: "edited into a no in the thread", thread: true, text: "no", told: "edited message does not count",
+			change: editedFrom("nothing", 0)},
+		{name: "edited into a command", text: " /deny CODE", told: "edited message does not count",
+			change: editedFrom("hm", 0)},
+		{name: "edited talk in the thread", thread: true, text: "what is it?", change: editedFrom("what?", 0)},
+		{name: "the preview of a link", thread: true, text: "no", change: editedFrom("no", 0)},
+		{name: "edited by somebody else", thread: true, text: "no", change: func(e, o object) {
+			editedFrom("nothing", 0)(e, o)
+			e["message"].(object)["edited"].(object)["user"] = ben
+		}},
+		{name: "a bot's edit", thread: true, text: "no", change: func(e, o object) {
+			editedFrom("nothing", 0)(e, o)
+			e["message"].(object)["bot_id"] = "B0OTHER123"
+		}},
 		{name: "a direct message that gets no cards", approve: true, text: "CODE",
 			change: func(e, _ object) { e["channel"], e["channel_type"] = direct, "im" }, told: "Nothing was changed"},
 		{name: "a stranger's direct message", user: stranger, text: "hello", told: "not on the approver list",
@@ -193,7 +215,7 @@ func TestMessages(t *testing.T) {
 			change: func(e, _ object) { e["channel"], e["channel_type"] = direct, "im" }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := start(t, setup{config: func(cfg *slack.Config) { cfg.TextApprovals = c.approve }})
+			b := start(t, setup{config: func(cfg *slack.Config) { cfg.TextApprovals = c.approve }, fake: other})
 			card := b.card()
 			ref := b.post(card)
 			if c.user == "" {
@@ -271,6 +293,9 @@ func TestPlainUnderOtherMessages(t *testing.T) {
 }
 
 // with is an object of a payload with one field changed.
+// other adds a conversation that gets no cards.
+func other(f *slacktest.Server) { f.AddConversation(slacktest.Conversation{ID: "C0OTHER123"}) }
+
 func with(v any, key string, value any) object {
 	out := maps.Clone(v.(object))
 	out[key] = value

@@ -30,7 +30,7 @@ func (s *session) home(
 		s.publish(ctx, ev.User, homeView(t, out, whole(r), time.Now()))
 	case !errors.Is(err, errStranger):
 		s.log.Info("slack home refused", "user", ev.User, "reason", err)
-	case s.hints.Begin("home "+ev.User, refuseEvery):
+	case s.refusals.Begin("home "+ev.User, refuseEvery):
 		s.publish(ctx, ev.User, []slack.Block{plainSection(t.Text("You are not on the approver list for Slack, so " +
 			"there is nothing to see here."))})
 	}

@@ -31,12 +31,12 @@ type guard struct {
 	bot       string // our bot's id, which marks our own messages
 }
 
-// errStranger is the only refusal that its sender is told: they are a colleague who is not on
-// the list. All other refusals are silent.
+// errStranger is what its sender is told: they are a colleague who is not on the list. So is errNotPlain; all
+// other refusals are silent.
 var errStranger = errors.New("the sender is not on the approver list")
 
-// errNotPlain refuses a message of an approver that has a file, or was sent to a channel and a thread at
-// once. They are told.
+// errNotPlain refuses a message of an approver that has a file, was sent to a channel and a thread at once, or
+// was edited. They are told.
 var errNotPlain = errors.New("the message is not a plain one")
 
 // admit is the first check on every event.

@@ -200,7 +200,9 @@ func (c cell) became() string {
 	}
 	told := strings.Join(append(c.b.fake.Told(c.user), c.b.fake.Home(c.user)), "\n")
 	for part, tag := range map[string]string{"on the approver list": "told: not listed", "count only in": "told: not here",
-		"cannot approve": "told: not by text", "did not understand": "told: how to", "which card": "told: which card"} {
+		"cannot approve": "told: not by text", "did not understand": "told: how to", "which card": "told: which card",
+		"no card of approver": "told: no card", "older version": "told: old button", "can read the code": "told: it leaked",
+	} {
 		if strings.Contains(told, part) {
 			return tag
 		}

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -12,17 +13,17 @@ import (
 	"approver.example"
 	"approver.example/channels/intent"
 	"approver.example/channels/internal/calls"
+	"approver.example/channels/internal/receiving"
 	"approver.example/display"
 )
-
-// hintEvery is how often a person who talks in the thread of a card is told how to answer it.
-const hintEvery = 10 * time.Minute
 
 // A heard is a message that may be for us.
 type heard struct {
 	*slackevents.MessageEvent
 	here      bool // in a conversation that gets cards
 	addressed bool // it is for the bot and nobody else
+	edited    bool // it was another one before
+	leaks     bool // others can read a code in it where none counts
 	in        intent.Intent
 	err       error // why the text is no answer
 }
@@ -34,30 +35,56 @@ func (s *session) message(
 	late := time.AfterFunc(ackIn, func() { a.done(nil) })
 	defer late.Stop()
 	g := s.who()
-	refused := g.admit(messageOrigin(outer, ev))
+	ev, edited := current(ev)
+	from := messageOrigin(outer, ev)
+	from.special = from.special || edited
+	refused := g.admit(from)
 	told := errors.Is(refused, errStranger) || errors.Is(refused, errNotPlain)
 	if s.pairsByMessage(ctx, ev, refused) || refused != nil && !told {
 		return
 	}
 	text, mentioned := strings.CutPrefix(strings.TrimSpace(unescape(ev.Text)), "<@"+s.bot+">")
-	m := heard{MessageEvent: ev, here: g.place(ev.Channel) == nil, addressed: mentioned || isDirect(ev.Channel)}
+	m := heard{MessageEvent: ev, here: g.place(ev.Channel) == nil, addressed: mentioned || isDirect(ev.Channel),
+		edited: edited}
 	if m.in, m.err = s.read(text); m.addressed && errors.Is(m.err, intent.ErrNotAnAnswer) {
 		if in, ok := intent.Wanted(text); ok {
 			m.in, m.err = in, nil
 		}
 	}
-	if errors.Is(refused, errStranger) || refused == nil && !m.here {
+	m.leaks = !errors.Is(refused, errStranger) && !m.here && !isDirect(ev.Channel) && receiving.HasCode(text)
+	if errors.Is(refused, errStranger) || !m.here {
 		s.Note(ctx, text, approver.Reply{Channel: Name, Conversation: ev.Channel, Sender: ev.User})
 	}
+	stops := m.err == nil && m.in.Want == approver.WantFreeze
 	answers := m.err == nil && m.in.Want == approver.WantAnswer && m.ThreadTimeStamp != ""
-	if !m.here && !m.addressed && !answers {
+	if !m.here && !m.addressed && !answers && !stops && !m.leaks {
 		return
 	}
-	if refused != nil {
+	if refused != nil && (!stops || !errors.Is(refused, errNotPlain)) { // to stop everything only tightens
 		s.unheard(ctx, m, refused)
 		return
 	}
 	s.said(ctx, a, m)
+}
+
+// lateEdit is how old an edit may be that freezes: Slack may deliver it late.
+const lateEdit = 2 * time.Minute
+
+// current is what a message says after its author edited it, which they did just now; any other event is left as it
+// is. Slack sends the event of an edit for other reasons too, such as the preview of a link.
+func current(ev *slackevents.MessageEvent) (now *slackevents.MessageEvent, edited bool) {
+	m, before := ev.Message, ev.PreviousMessage
+	if ev.SubType != slack.MsgSubTypeMessageChanged || m == nil || before == nil || m.Edited == nil ||
+		m.User == "" || m.Edited.User != m.User || before.User != m.User || m.Text == before.Text || m.SubType != "" ||
+		m.BotID != "" || m.BotProfile != nil || m.WorkflowID != "" || m.Username != "" ||
+		time.Since(sentAt(m.Edited.Timestamp)) > lateEdit {
+		return ev, false
+	}
+	out := *ev
+	out.SubType, out.User, out.Text = "", m.User, m.Text
+	out.TimeStamp, out.ThreadTimeStamp = m.Timestamp, m.ThreadTimestamp
+	out.UserTeam, out.Message = cmp.Or(m.Team, ev.UserTeam), nil
+	return &out, true
 }
 
 // said handles a message of an approver.
@@ -67,6 +94,11 @@ func (s *session) said(ctx context.Context, a *ack, m heard) {
 	talk := errors.Is(m.err, intent.ErrNotAnAnswer)
 	plain := m.err == nil && m.in.Method == approver.ByPlain
 	switch {
+	case m.leaks:
+		if left, ok := s.mayHint(m); ok {
+			tell(receiving.Hint(display.Msg(receiving.LeakedText), left))
+		}
+		return
 	case talk && m.addressed:
 		tell(s.sayHint())
 		return
@@ -109,32 +141,57 @@ func (s *session) said(ctx context.Context, a *ack, m heard) {
 	s.settle(ctx, a, at, r)
 }
 
-// hint tells somebody who wrote below a card how to answer it. Every text gets its word; only who repeats one
-// hears it once in a while.
+// hint tells somebody who wrote below a card how to answer it, a few times a minute for each card.
 func (s *session) hint(ctx context.Context, at place, m heard) {
-	if at.Thread == "" || !s.hints.Begin(strings.Join([]string{m.User, at.Channel, at.Thread, m.Text}, " "), hintEvery) {
+	left, ok := 0, false
+	if at.Thread != "" {
+		left, ok = s.mayHint(m)
+	}
+	if !ok {
 		return
 	}
 	switch _, ours, err := s.card(ctx, m.MessageEvent); {
 	case err != nil:
-		s.tell(ctx, at, m.User, display.Msg(textUnread))
+		s.tell(ctx, at, m.User, receiving.Hint(display.Msg(textUnread), left))
 	case ours:
-		s.tell(ctx, at, m.User, s.sayHint())
+		s.tell(ctx, at, m.User, receiving.Hint(s.sayHint(), left))
 	}
 }
 
-// unheard tells somebody why their message does not count, once in a while, if it was surely meant for us:
-// it is to the bot alone, or answers a card.
+// mayHint reports whether an approver is given one more hint in a thread, or in a conversation outside of its
+// threads, and how many are left.
+func (s *session) mayHint(m heard) (left int, ok bool) {
+	return s.hints.Take(strings.Join([]string{m.User, m.Channel, m.ThreadTimeStamp}, " "), receiving.HintsEvery)
+}
+
+// unheard tells somebody why their message does not count, if it was surely meant for us: it is to the bot alone,
+// answers a card, or is an approver's with a command or a code. A stranger is told once in a while; an approver, a
+// few times a minute.
 func (s *session) unheard(ctx context.Context, m heard, refused error) {
-	below, why, key := m.err == nil && m.ThreadTimeStamp != "", display.Msg(textStranger), m.User
+	below, meant, why := m.err == nil && m.ThreadTimeStamp != "", m.addressed, display.Msg(textStranger)
 	if errors.Is(refused, errNotPlain) {
-		below, why = m.ThreadTimeStamp != "", display.Msg(textPlain)
-		key = strings.Join([]string{m.User, m.Channel, m.ThreadTimeStamp, m.Text}, " ") // each attempt is told
+		if why = display.Msg(textEdited); !m.edited {
+			below, why = m.ThreadTimeStamp != "", display.Msg(textPlain)
+		}
+		meant = meant || m.leaks || m.err == nil && m.in.Method != approver.ByPlain ||
+			m.err != nil && !errors.Is(m.err, intent.ErrNotAnAnswer)
 	}
-	if !m.addressed && !below || !s.hints.Begin(key, refuseEvery) {
+	if m.leaks {
+		why = display.Msg(receiving.LeakedText)
+	}
+	if !meant && !below {
 		return
 	}
-	if !m.addressed {
+	if errors.Is(refused, errNotPlain) {
+		left, ok := s.mayHint(m)
+		if !ok {
+			return
+		}
+		why = receiving.Hint(why, left)
+	} else if !s.refusals.Begin("message "+m.User, refuseEvery) {
+		return
+	}
+	if !meant {
 		if _, ours := s.parent(ctx, m.MessageEvent); !ours {
 			return
 		}

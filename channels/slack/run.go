@@ -113,10 +113,10 @@ type session struct {
 	mu       sync.Mutex
 	guard    guard                // its app is learned from Slack's hello
 	refusals calls.Pauses[string] // strangers who were told of a refusal lately
-	hints    calls.Pauses[string] // people who were told how to answer lately
-	live     int                  // our open connections
-	others   int                  // the connections of others, according to Slack's last hello
-	counted  bool                 // whether others was logged
+	hints    receiving.Hints[string]
+	live     int  // our open connections
+	others   int  // the connections of others, according to Slack's last hello
+	counted  bool // whether others was logged
 }
 
 // begin asks who we are and surveys the conversations. It repeats this until Slack answers or

@@ -27,9 +27,11 @@ const (
 	textNoShortcut = "approver has no such shortcut: its manifest in docs/channels/slack.md has those that it knows."
 	textPlain      = "Only a plain message counts, without a file and not sent to the channel beside the thread. " +
 		"Nothing was changed."
+	textEdited = "An edited message does not count. Send your answer as a new message."
 	textUnread = "approver could not read which card that answers, so nothing was changed. Answer again, or press a " +
 		"button of the card."
-	textOver = "That card takes no answer any more. Nothing was changed."
+	textOldButton = "This button or command is not one that approver knows. It may come from an older version."
+	textOver      = "That card takes no answer any more. Nothing was changed."
 )
 
 // refuse logs a refusal. If the sender is a colleague who is not on the list, it also tells

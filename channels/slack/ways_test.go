@@ -189,22 +189,27 @@ func TestWants(t *testing.T) {
 	b.want(n + 1)
 }
 
-// People may talk in the thread of a card: they are told how to answer it, once for the same words.
-func TestHintOnce(t *testing.T) {
+// People may talk in the thread of a card: they are told how to answer it, five times a minute, and that those were
+// the last.
+func TestHintsAreFew(t *testing.T) {
 	b := start(t, setup{})
 	first, second := b.post(b.card()), b.post(b.card())
-	for range 4 {
-		b.fake.ReplyTo(ann, here, first.Message, "what does it do?")
+	for i := range 8 {
+		b.fake.ReplyTo(ann, here, first.Message, "nein")
+		b.eventually("a hint", func() bool { return len(b.fake.Told(ann)) > i || i >= 5 })
 	}
-	b.told(ann, "did not understand")
 	b.pass()
-	if got := b.fake.Told(ann); len(got) != 1 {
+	got := b.fake.Told(ann)
+	for i, said := range got {
+		if !strings.Contains(said, "did not understand") || strings.Contains(said, "More messages like this") != (i == 4) {
+			t.Errorf("%d: told %q", i, said)
+		}
+	}
+	if len(got) != 5 {
 		t.Errorf("told %q", got)
 	}
-	b.fake.ReplyTo(ann, here, second.Message, "what does it do?")
-	b.eventually("the hint below the other card", func() bool { return len(b.fake.Told(ann)) == 2 })
-	b.fake.ReplyTo(ann, here, first.Message, "nein, nimm einen Branch") // an attempt of its own
-	b.eventually("the hint for other words", func() bool { return len(b.fake.Told(ann)) == 3 })
+	b.fake.ReplyTo(ann, here, second.Message, "nein")
+	b.eventually("the hint below the other card", func() bool { return len(b.fake.Told(ann)) == 6 })
 	if len(b.got()) != 0 {
 		t.Errorf("talk became %+v", b.got())
 	}

@@ -22,13 +22,14 @@ import (
 
 // The people and chats of the tests.
 const (
-	ann      int64 = 10042
-	bob      int64 = 10043
-	mallory  int64 = 66666
-	teamChat int64 = -1001234567890
-	opsChat  int64 = -1009876543210
-	otherTxt       = "-1005555555555"
-	topic          = 7
+	ann       int64 = 10042
+	bob       int64 = 10043
+	mallory   int64 = 66666
+	teamChat  int64 = -1001234567890
+	opsChat   int64 = -1009876543210
+	otherTxt        = "-1005555555555"
+	otherChat       = -1005555555555
+	topic           = 7
 )
 
 func text(n int64) string { return strconv.FormatInt(n, 10) }

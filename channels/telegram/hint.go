@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/go-telegram/bot/models"
 
 	"approver.example"
 	"approver.example/channels/intent"
+	"approver.example/channels/internal/receiving"
 	"approver.example/display"
 )
 
@@ -34,23 +36,24 @@ type attempt struct {
 	place
 	person int64
 	to     int
-	text   string
 }
 
-func attemptOf(m *models.Message) attempt {
-	a := attempt{place: whereIs(m), person: m.From.ID, text: m.Text + m.Caption}
-	if m.ReplyToMessage != nil {
-		a.to = m.ReplyToMessage.ID
-	}
-	return a
-}
-
-// hint tells an approver what works here if their message was surely meant for this bot. Every attempt gets
-// its own word; only who repeats one hears it once in a while.
+// hint tells an approver what works here if their message was surely meant for this bot, a few times a minute.
 func (l *listener) hint(ctx context.Context, who sender, m *models.Message, meant intent.Intent, onCard bool) {
 	text := l.hintFor(who, m, meant, onCard)
-	if text.Format != "" && l.answered.Begin(attemptOf(m), l.pace.hint) {
-		l.say(ctx, who, m.ID, text)
+	if text.Format != "" {
+		l.sayHint(ctx, who, m, text)
+	}
+}
+
+// sayHint tells somebody why what they wrote does not count, a few times a minute for each card.
+func (l *listener) sayHint(ctx context.Context, who sender, m *models.Message, text display.Message) {
+	this := attempt{place: who.place, person: who.id}
+	if m.ReplyToMessage != nil {
+		this.to = m.ReplyToMessage.ID
+	}
+	if left, ok := l.hints.Take(this, l.pace.hint); ok {
+		l.say(ctx, who, m.ID, receiving.Hint(text, left))
 	}
 }
 
@@ -86,28 +89,42 @@ func carries(m *models.Message) bool {
 		m.Dice != nil || m.Game != nil || m.Checklist != nil
 }
 
-// answers reports whether a text would be an answer by itself, were it sent by an approver.
+// answers reports whether a text would be an answer or a command by itself, were it sent by an approver, or was
+// to be one.
 func answers(text string) bool {
 	meant, err := intent.Parse(text)
-	return err == nil && meant.Want == approver.WantAnswer && meant.Method != approver.ByPlain
+	return err == nil && meant.Method != approver.ByPlain || err != nil && !errors.Is(err, intent.ErrNotAnAnswer)
+}
+
+// lateEdit is how old an edit may be that freezes: Telegram may show an edited message again, long after.
+const lateEdit = 2 * time.Minute
+
+// stops reports whether a message freezes although no answer like it counts: an approver wrote it in another
+// chat, below a picture, or edited it into a message. To stop everything only tightens.
+func (l *listener) stops(m *models.Message, refusal error) (who sender, asks intent.Intent, ok bool) {
+	if own(m) != nil || refusal == nil && m.Text != "" || !l.guard.lists(m.From) ||
+		m.EditDate != 0 && time.Since(time.Unix(int64(m.EditDate), 0)) > lateEdit {
+		return sender{}, intent.Intent{}, false
+	}
+	text := m.Text + m.Caption
+	says, addressed := l.withoutMention(text)
+	asks, ok = intent.Wanted(says)
+	ok = ok && asks.Want == approver.WantFreeze && !l.forAnotherBot(text) &&
+		(addressed || strings.HasPrefix(strings.TrimSpace(says), "/"))
+	return sender{place: whereIs(m), id: m.From.ID, name: displayName(m.From)}, asks, ok
 }
 
 // unheard tells somebody whom the guard did not let in why their message does not count, if it was
-// surely meant as an answer. It changes nothing. A stranger is told only once in a while; anybody else, once
-// for each attempt.
+// surely meant as an answer. It changes nothing. A stranger is told only once in a while; anybody else, a few
+// times a minute.
 func (l *listener) unheard(ctx context.Context, m *models.Message, refusal error) {
 	who := sender{place: whereIs(m), id: m.From.ID, name: displayName(m.From)}
 	text := l.unheardFor(who, m, refusal)
-	if text.Format == "" {
-		return
-	}
-	first := false
-	if errors.Is(refusal, errStranger) || text.Format == sayOutside {
-		first = l.hinted.Begin(who.id, l.pace.hint)
-	} else {
-		first = l.answered.Begin(attemptOf(m), l.pace.hint)
-	}
-	if first {
+	switch {
+	case text.Format == "":
+	case l.guard.lists(m.From) || errors.Is(refusal, errNoPerson):
+		l.sayHint(ctx, who, m, text)
+	case l.hinted.Begin(who.id, l.pace.hint):
 		l.say(ctx, who, m.ID, text)
 	}
 }
@@ -116,25 +133,37 @@ func (l *listener) unheardFor(who sender, m *models.Message, refusal error) disp
 	private := who.chat == who.id
 	_, _, onCard := l.guard.cardOf(m)
 	_, err := intent.Parse(m.Text)
-	_, asks := intent.Wanted(m.Text)
-	meant := asks && strings.HasPrefix(m.Text, "/") || answers(m.Text) || answers(m.Caption) || onCard && err == nil
-	_, stranger := l.guard.admit(m.From, who.place)
+	meant := answers(m.Text) || answers(m.Caption) || onCard && err == nil
+	listed := l.guard.lists(m.From)
+	_, addressed := l.withoutMention(m.Text + m.Caption)
 	switch {
-	case m.BusinessConnectionID != "" || m.SenderBusinessBot != nil || l.forAnotherBot(m.Text):
+	case m.BusinessConnectionID != "" || m.SenderBusinessBot != nil || l.forAnotherBot(m.Text+m.Caption):
 		return display.Message{}
 	case errors.Is(refusal, errNoPerson) && m.SenderChat != nil && m.SenderChat.ID == m.Chat.ID:
 		if meant && l.guard.places[who.place] {
 			return display.Msg(sayHidden)
 		}
-	case errors.Is(refusal, errSecondHand) && stranger == nil && (meant || private || onCard):
+	case errors.Is(refusal, errSecondHand) && listed && (meant || private || onCard):
 		if m.ForwardOrigin != nil || m.ViaBot != nil {
 			return display.Msg(sayCopied)
 		}
 		return display.Msg(sayEdited)
 	case errors.Is(refusal, errStranger) && (meant || private):
 		return display.Msg(sayStranger)
-	case errors.Is(refusal, errElsewhere) && private && (m.Text != "" || carries(m)):
+	case !errors.Is(refusal, errElsewhere):
+	case private && (m.Text != "" || carries(m)):
+		return display.Msg(sayOutside)
+	case listed && !private && receiving.HasCode(m.Text+" "+m.Caption):
+		return display.Msg(receiving.LeakedText)
+	case listed && (addressed || meant && !l.forAnyBot(m.Text+m.Caption)):
 		return display.Msg(sayOutside)
 	}
 	return display.Message{}
+}
+
+// forAnyBot reports a command that other bots may have too, and that names none.
+func (l *listener) forAnyBot(text string) bool {
+	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	_, asks := intent.Wanted(word)
+	return asks && !strings.Contains(word, "@")
 }

@@ -5,11 +5,13 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"approver.example"
 	"approver.example/channels/internal/pairing"
+	"approver.example/channels/internal/receiving"
 	"approver.example/channels/telegram/telegramtest"
 	"approver.example/display"
 	"approver.example/tokens"
@@ -97,17 +99,17 @@ func TestHintsWithoutText(t *testing.T) {
 	}
 }
 
-// Who talks on gets one hint, not one for each sentence; others get their own.
+// Who talks on gets a few hints, not one for each sentence; others get their own.
 func TestHintsAreFew(t *testing.T) {
 	b := running(t)
 	ref := b.post(highCard(t))
-	for range 3 {
+	for range 8 {
 		b.s.ReplyTo(text(ann), ref.Conversation, ref.Message, "hm")
 		b.s.ReplyTo(text(bob), ref.Conversation, ref.Message, "well")
 	}
 	b.nothing()
-	for who, want := range map[int64]int{ann: 1, bob: 1} {
-		got := slices.DeleteFunc(b.told(who), func(s string) bool { return s != sayNeither })
+	for who, want := range map[int64]int{ann: 5, bob: 5} {
+		got := slices.DeleteFunc(b.told(who), func(s string) bool { return !strings.HasPrefix(s, sayNeither) })
 		if len(got) != want {
 			t.Errorf("%d was told %q", who, b.told(who))
 		}
@@ -175,7 +177,26 @@ func TestNothingMeetsSilence(t *testing.T) {
 		{"a stranger's question on a card", mallory, message(mallory, teamChat, "what?", onCard), ""},
 		{"a stranger in private", mallory, message(mallory, mallory, "hello", nil),
 			says(display.Msg(sayHow, pairing.WhoText))},
-		{"an approver elsewhere", bob, message(bob, -1005555555555, yes, nil), ""},
+		{"a code elsewhere", bob, message(bob, otherChat, yes, nil), receiving.LeakedText},
+		{"a code alone elsewhere", bob, message(bob, otherChat, "ok, "+yes[len("/approve "):], nil), receiving.LeakedText},
+		{"a code below a photo elsewhere", bob, message(bob, otherChat, "", map[string]any{"photo": photo, "caption": yes}),
+			receiving.LeakedText},
+		{"half a command elsewhere", bob, message(bob, otherChat, "/deny", nil), sayOutside},
+		{"a command elsewhere", bob, message(bob, otherChat, "/pending@"+telegramtest.BotName, nil), sayOutside},
+		{"a word to the bot elsewhere", bob, message(bob, otherChat, "@"+telegramtest.BotName+" no", nil), sayOutside},
+		{"a command for any bot elsewhere", bob, message(bob, otherChat, "/status", nil), ""},
+		{"talk elsewhere", bob, message(bob, otherChat, "no", nil), ""},
+		{"a stranger's code elsewhere", mallory, message(mallory, otherChat, yes, nil), ""},
+		{"a forwarded freeze", ann, message(ann, teamChat, "/freeze", forwarded), sayCopied},
+		{"a forwarded freeze elsewhere", ann, message(ann, otherChat, "/freeze", forwarded), sayCopied},
+		{"an anonymous administrator's freeze", 1087968824, message(ann, teamChat, "/freeze", anonymous), sayHidden},
+		{"a freeze below a photo, as an anonymous administrator", 1087968824,
+			message(ann, teamChat, "", merged(anonymous, map[string]any{"photo": photo, "caption": "/freeze"})), sayHidden},
+		{"a stranger's freeze below a photo", mallory,
+			message(mallory, teamChat, "", map[string]any{"photo": photo, "caption": "/freeze"}), sayStranger},
+		{"a freeze of another bot elsewhere", ann, message(ann, otherChat, "/freeze@another_bot", nil), ""},
+		{"a command below a photo", ann,
+			message(ann, teamChat, "", map[string]any{"photo": photo, "caption": "/pending"}), sayTextOnly},
 	} {
 		told := len(b.repliesTo(c.m))
 		b.s.Inject(map[string]any{"message": c.m})
@@ -196,6 +217,7 @@ func TestNothingMeetsSilence(t *testing.T) {
 	}{
 		{"an edit in private", "hello", "hello!", ann, sayEdited},
 		{"an edit to an answer", "hello", yes, teamChat, sayEdited},
+		{"an edit to a command", "hello", "/pending", teamChat, sayEdited},
 		{"an edit of talk", "hello", "hello!", teamChat, ""},
 	} {
 		m := message(ann, c.chat, c.before, nil)
@@ -204,6 +226,73 @@ func TestNothingMeetsSilence(t *testing.T) {
 		b.wantWord(ann, told, c.want, c.what)
 	}
 	if got := b.got(); len(got) != 0 {
+		t.Errorf("heard %+v", got)
+	}
+}
+
+func merged(all ...map[string]any) map[string]any {
+	out := map[string]any{}
+	for _, m := range all {
+		maps.Copy(out, m)
+	}
+	return out
+}
+
+// The story: somebody edits their message into /freeze, or puts it below a picture, or types it in the group next
+// door, and nothing stops. To stop everything only tightens, so it counts wherever an approver wrote it
+// themselves.
+func TestFreezeWhereNoAnswerCounts(t *testing.T) {
+	b := running(t)
+	now := time.Now().Unix()
+	photo := []map[string]any{{"file_id": "f", "file_unique_id": "u", "width": 1, "height": 1}}
+	message := func(user, chat int64, says string, more map[string]any) map[string]any {
+		return merged(b.s.Payload(user, chat, says), more)
+	}
+	below := map[string]any{"text": "", "photo": photo, "caption": "/freeze it went mad"}
+	for i, c := range []struct {
+		kind string
+		m    map[string]any
+	}{
+		{"edited_message", message(ann, teamChat, "/freeze it went mad", map[string]any{"edit_date": now})},
+		{"edited_message", message(ann, teamChat, "", merged(below, map[string]any{"edit_date": now}))},
+		{"edited_message", message(ann, otherChat, "/freeze it went mad", map[string]any{"edit_date": now})},
+		{"message", message(ann, teamChat, "", below)},
+		{"message", message(ann, otherChat, "", below)},
+		{"message", message(ann, otherChat, "/freeze it went mad", nil)},
+		{"message", message(ann, otherChat, "/freeze@"+telegramtest.BotName+" it went mad", nil)},
+		{"message", message(ann, otherChat, "@"+telegramtest.BotName+" freeze it went mad", nil)},
+	} {
+		b.s.Inject(map[string]any{c.kind: c.m})
+		r := b.want(i + 1)
+		if r.Want != approver.WantFreeze || r.Reason != "it went mad" || r.Sender != text(ann) || r.Approve {
+			t.Errorf("%d gave %+v", i, r)
+		}
+		b.eventually("a word", func() bool { return len(b.repliesTo(c.m)) == 1 })
+	}
+	n := len(b.got())
+	for _, c := range []struct {
+		kind, want string
+		m          map[string]any
+	}{
+		{"edited_message", sayEdited, // shown again
+			message(ann, teamChat, "/freeze", map[string]any{"edit_date": now - 600})},
+		{"message", "", message(mallory, otherChat, "/freeze", nil)},
+		{"message", "", message(ann, otherChat, "freeze", nil)},
+		{"message", sayCopied, message(ann, otherChat, "/freeze",
+			map[string]any{"via_bot": map[string]any{"id": 9, "is_bot": true, "first_name": "x"}})},
+	} {
+		b.s.Inject(map[string]any{c.kind: c.m})
+		b.settled()
+		if c.want == "" {
+			time.Sleep(silence)
+		} else {
+			b.eventually("a word", func() bool { return slices.Equal(b.repliesTo(c.m), []string{c.want}) })
+		}
+		if got := b.repliesTo(c.m); c.want == "" && len(got) > 0 {
+			t.Errorf("told %q", got)
+		}
+	}
+	if got := b.got()[n:]; len(got) != 0 {
 		t.Errorf("heard %+v", got)
 	}
 }

@@ -96,18 +96,29 @@ type guard struct {
 // message lets in a text that a person on the list has typed, under their own
 // name, in a configured place.
 func (g guard) message(m *models.Message) (sender, error) {
-	switch {
-	case m == nil:
-		return sender{}, errNotAnAct
-	// If there is a sender chat (an anonymous admin, a channel), From is a placeholder that
-	// Telegram fills in, and nobody.
-	case m.From == nil || m.SenderChat != nil || m.IsAutomaticForward || m.AuthorSignature != "":
-		return sender{}, errNoPerson
-	case m.ForwardOrigin != nil || m.ViaBot != nil || m.EditDate != 0 || m.IsFromOffline ||
-		m.SenderBusinessBot != nil || m.BusinessConnectionID != "":
+	if err := own(m); err != nil {
+		return sender{}, err
+	}
+	if m.EditDate != 0 {
 		return sender{}, errSecondHand
 	}
 	return g.admit(m.From, whereIs(m))
+}
+
+// own is nil for a text that a person has typed themselves under their own name, now or when they edited it.
+func own(m *models.Message) error {
+	switch {
+	case m == nil:
+		return errNotAnAct
+	// If there is a sender chat (an anonymous admin, a channel), From is a placeholder that
+	// Telegram fills in, and nobody.
+	case m.From == nil || m.SenderChat != nil || m.IsAutomaticForward || m.AuthorSignature != "":
+		return errNoPerson
+	case m.ForwardOrigin != nil || m.ViaBot != nil || m.IsFromOffline || m.SenderBusinessBot != nil ||
+		m.BusinessConnectionID != "":
+		return errSecondHand
+	}
+	return nil
 }
 
 // tap lets in a button press of a person on the list, on a message that our bot posted in a
@@ -127,11 +138,16 @@ func (g guard) admit(u *models.User, at place) (sender, error) {
 		return sender{}, errNoPerson
 	case !g.places[at]:
 		return sender{}, errElsewhere
-	}
-	if _, ok := g.people.Lookup(Name, strconv.FormatInt(u.ID, 10)); !ok {
+	case !g.lists(u):
 		return sender{}, errStranger
 	}
 	return sender{place: at, id: u.ID, name: displayName(u)}, nil
+}
+
+// lists reports whether a person is on the list, wherever they speak.
+func (g guard) lists(u *models.User) bool {
+	_, ok := g.people.Lookup(Name, strconv.FormatInt(u.ID, 10))
+	return ok && !u.IsBot
 }
 
 // whereIs returns the place of a message. Outside forums Telegram uses the same field for

@@ -41,8 +41,8 @@ type listener struct {
 	people   *queues
 	others   *queues
 	noted    *receiving.Seen[string]
-	hinted   calls.Pauses[int64] // people who were given a hint lately
-	answered calls.Pauses[attempt]
+	hinted   calls.Pauses[int64] // strangers who were told lately that they do not count
+	hints    receiving.Hints[attempt]
 	tried    calls.Pauses[int64] // people who were told lately that a code is not the one of pairing
 	taken    time.Time           // when another process last took the poll; zero if it no longer does
 }
@@ -252,6 +252,11 @@ func (l *listener) takeMessage(ctx context.Context, raw json.RawMessage, u *mode
 		m, err = u.EditedMessage, errSecondHand
 	} else if l.pairs(ctx, m, err) {
 		done()
+		return
+	}
+	if who, asks, ok := l.stops(m, err); ok {
+		who.aside = asideOf(raw)
+		l.people.do(queueOf(who, ""), l.safely(func() { defer done(); l.look(ctx, who, m, asks) }))
 		return
 	}
 	if err != nil {

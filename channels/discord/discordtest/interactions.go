@@ -229,6 +229,20 @@ func (s *Server) followUp(r *http.Request) (any, error) {
 	return map[string]any{"id": s.id(), "channel_id": i.channel}, nil
 }
 
+// Replies returns what the bot said in reply to a message.
+func (s *Server) Replies(conversation, message string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []string
+	for _, id := range s.channels[conversation].order {
+		m := s.messages[id]
+		if m != nil && m.Author.ID == s.bot && m.Reference != nil && m.Reference.MessageID == message {
+			out = append(out, visible(m, s))
+		}
+	}
+	return out
+}
+
 // Told returns what the bot told user alone: ephemeral texts with their files,
 // and replies to the user's own messages.
 func (s *Server) Told(user string) []string {

@@ -79,6 +79,7 @@ type channel struct {
 	ID        string `json:"id"`
 	Type      int    `json:"type"`
 	GuildID   string `json:"guild_id,omitempty"`
+	Parent    string `json:"parent_id,omitempty"` // of a thread
 	recipient string // of a direct conversation
 	order     []string
 }
@@ -169,6 +170,15 @@ func (s *Server) AddChannel() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := &channel{ID: s.id(), GuildID: s.guild}
+	s.channels[c.ID] = c
+	return c.ID
+}
+
+// AddThread opens a thread on a message, whose id is the thread's too.
+func (s *Server) AddThread(message string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &channel{ID: message, Type: 11, GuildID: s.guild, Parent: s.messages[message].ChannelID}
 	s.channels[c.ID] = c
 	return c.ID
 }
