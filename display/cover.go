@@ -13,8 +13,13 @@ import (
 type cover struct {
 	secrets map[string]bool
 	kept    map[string]bool // they look like secrets, but people must see them
+	long    []string        // the secrets that notes leaves out, the longest first
 	notes   *strings.Replacer
 }
+
+// longSecret is the length in bytes from which a secret is replaced by itself: a [strings.Replacer]
+// compares it with the text at every place where it may begin.
+const longSecret = 4 << 10
 
 // coverOf returns the cover of a call: what is hidden in its view, and what is hidden in the texts
 // of its arguments by themselves. more reports whether one of these was not hidden in the view.
@@ -38,7 +43,10 @@ func coverOf(v view, leaves []string) (c cover, more bool) {
 	var pairs []string
 	long := func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }
 	for _, secret := range slices.SortedFunc(maps.Keys(c.secrets), long) {
-		if len(secret) >= minSecretInName {
+		switch {
+		case len(secret) >= longSecret:
+			c.long = append(c.long, secret)
+		case len(secret) >= minSecretInName:
 			pairs = append(pairs, secret, hiddenNote(secret, isCode(secret)))
 		}
 	}
@@ -74,6 +82,9 @@ func (c cover) mask(text string) string {
 	text = prepared(text)
 	if c.secrets[text] {
 		return hiddenNote(text, isCode(text))
+	}
+	for _, secret := range c.long {
+		text = strings.ReplaceAll(text, secret, hiddenNote(secret, isCode(secret)))
 	}
 	text = c.notes.Replace(text)
 	return masked(text, c.own(text))

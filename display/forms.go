@@ -131,7 +131,7 @@ var (
 
 // parts appends the parts of s that the form hides, except those that overlap parts in found.
 func (f *form) parts(s string, found []part) []part {
-	in := quoting{text: s}
+	in, before := quoting{text: s}, found
 	for _, at := range f.pattern().FindAllStringSubmatchIndex(s, -1) {
 		p := part{from: at[3], to: at[1], silent: f.silent, role: f.role}
 		if len(at) > 4 {
@@ -148,10 +148,14 @@ func (f *form) parts(s string, found []part) []part {
 		if f.words == mayRunNamed && f.role == byName && shape.ByteAt(s, begin-1) != '-' {
 			p.name = name
 		}
-		if !overlaps(found, p) {
+		for len(before) > 0 && before[0].to <= p.from {
+			before = before[1:]
+		}
+		if len(before) == 0 || p.to <= before[0].from {
 			found = append(found, p)
 		}
 	}
+	inOrder(found)
 	return found
 }
 
@@ -170,11 +174,11 @@ func (f *form) certain(s string, at []int, p part, in *quoting) bool {
 	case runs(s[:p.from]):
 		return false
 	case f.words == mayRun:
-		return !apart(s, at[0], p.from, p.to)
+		return !apart(s, at[0], p.from, p.to, in)
 	case strings.IndexByte("([{", shape.ByteAt(s, p.to)) >= 0: // a call of a function
 		return false
 	}
-	return f.words == mayRunFlag || !apart(s, at[2], p.from, p.to)
+	return f.words == mayRunFlag || !apart(s, at[2], p.from, p.to, in)
 }
 
 // A quoting finds the quotes around places in a text. The places must be in ascending order.

@@ -51,7 +51,8 @@ func prepared(s string) string {
 	return s
 }
 
-// hiddenParts returns the parts of a prepared text that Mask hides, in the order of the text.
+// hiddenParts returns the parts of a prepared text that Mask hides, in the order of the text. They
+// do not overlap. A text may hold very many, so none is compared with all the others.
 func hiddenParts(s string) []part {
 	var parts []part
 	lower, run := strings.ToLower(s), longestRun(s)
@@ -60,9 +61,7 @@ func hiddenParts(s string) []part {
 			parts = f.parts(s, parts)
 		}
 	}
-	parts = splitParts(s, placeParts(s, parts))
-	slices.SortFunc(parts, func(a, b part) int { return a.from - b.from })
-	return parts
+	return splitParts(s, placeParts(s, parts))
 }
 
 func isCode(s string) bool {
@@ -77,15 +76,23 @@ var runners = shape.SetOf("sudo doas env exec command builtin eval source . nice
 // apart reports whether a shell may read a value as a separate operand, because a space separates
 // it from the name that marks it as a secret: "rm -rf token: data". It is false inside quotes, and
 // if the line has only the name and the value, as in a file that is written.
-func apart(s string, begin, from, to int) bool {
+func apart(s string, begin, from, to int, in *quoting) bool {
 	space := strings.IndexAny(s[begin:from], " \t")
-	if space < 0 || shape.EndsQuoted(s[:begin+space]) {
+	if space < 0 || in.quoteAt(begin+space) != 0 {
 		return false
 	}
-	line := s[strings.LastIndexByte(s[:begin], '\n')+1 : begin]
-	rest, _, _ := strings.Cut(s[to:], "\n")
-	return !lineBegins().MatchString(line) || strings.Trim(rest, "\"',; \t\r") != ""
+	window := max(0, begin-maxLineBegin)
+	at := window + strings.LastIndexByte(s[window:begin], '\n') + 1
+	if at > 0 && s[at-1] != '\n' || !lineBegins().MatchString(s[at:begin]) {
+		return true
+	}
+	rest := strings.TrimLeft(s[to:], "\"',; \t\r")
+	return rest != "" && rest[0] != '\n'
 }
+
+// maxLineBegin is how far before a name its line may begin, in bytes, if nothing but blanks and the
+// name of a header stand before it.
+const maxLineBegin = 8 * shape.MaxBefore
 
 // lineBegins matches the start of a line if it is empty or has only the name of a header.
 var lineBegins = shape.Pattern(`^[ \t]*(?:[A-Za-z-]+:[ \t]*)?["']?$`)
@@ -179,11 +186,20 @@ func longestRun(s string) int {
 	return longest
 }
 
-// placeParts appends the literal values in places for credentials. Text that a shell expands
+// placeParts adds the literal values in places for credentials. Text that a shell expands
 // there is not a secret, and may run.
 func placeParts(s string, found []part) []part {
 	if !places.MayBe(s) {
 		return found
+	}
+	taken := make([]bool, len(s))
+	take := func(p part) {
+		for i := p.from; i < p.to; i++ {
+			taken[i] = true
+		}
+	}
+	for _, p := range found {
+		take(p)
 	}
 	for _, sp := range places.Of(s).Spans {
 		value := sp.Secret(s)
@@ -196,9 +212,16 @@ func placeParts(s string, found []part) []part {
 		} else if sp.Variable != "" {
 			p.role, p.name = byName, sp.Variable
 		}
-		if !overlaps(found, p) {
+		if !slices.Contains(taken[p.from:p.to], true) {
+			take(p)
 			found = append(found, p)
 		}
 	}
+	inOrder(found)
 	return found
+}
+
+// inOrder sorts parts by their place in the text.
+func inOrder(parts []part) {
+	slices.SortFunc(parts, func(a, b part) int { return a.from - b.from })
 }

@@ -169,6 +169,9 @@ func FuzzMaskCall(f *testing.F) {
 	f.Add("{\xd6\"token\":\"00001 0002789\x10BC\"", true)
 	f.Add("{\xd6\"token\":\"C1 0002789\x10BC\"", false)
 	f.Add("{\"token :\"0A028BC90X1700\xf6\"", true)
+	for _, name := range []string{"quotes", "line breaks of Windows", "draws nothing"} {
+		f.Add("echo '"+long(suspicious[name], 1<<20), true)
+	}
 	f.Fuzz(func(t *testing.T, text string, shell bool) {
 		call := shellCall(text)
 		if !shell {

@@ -29,9 +29,12 @@ func rejoin(s string) (j rejoined) {
 	var b strings.Builder
 	words := onlyWords(s)
 	var quote byte
-	comment := false
+	comment, quotesEnd := false, 0
 	for i := 0; i < len(s); {
-		size, split, lineBreak := splitAt(s, i, quote != 0 || words, comment)
+		for quotesEnd = max(quotesEnd, i); quotesEnd < len(s) && isQuote(s[quotesEnd]); {
+			quotesEnd++
+		}
+		size, split, lineBreak := splitAt(s, i, quotesEnd, quote != 0 || words, comment)
 		c := s[i]
 		switch {
 		case c == '\n':
@@ -60,12 +63,13 @@ func rejoin(s string) (j rejoined) {
 }
 
 // splitAt returns the length of what stands at a place, whether it only splits a word, and whether
-// it does so by a line break. breaks says that a line break alone may split a word there.
-func splitAt(s string, i int, breaks, comment bool) (size int, split, lineBreak bool) {
+// it does so by a line break. The quotes that stand there end at quotesEnd. breaks says that a line
+// break alone may split a word there. It looks no further than what it returns the length of.
+func splitAt(s string, i, quotesEnd int, breaks, comment bool) (size int, split, lineBreak bool) {
 	r, size := utf8.DecodeRuneInString(s[i:])
 	switch {
 	case r == '\'' || r == '"':
-		return size, goesOn(s, i+1), false
+		return size, goesOn(s, quotesEnd), false
 	case r == '\\' && !comment:
 		for _, end := range []string{"\\\n", "\\\r\n"} {
 			if strings.HasPrefix(s[i:], end) {
@@ -73,10 +77,9 @@ func splitAt(s string, i int, breaks, comment bool) (size int, split, lineBreak 
 			}
 		}
 	case (r == '\n' || r == '\r') && breaks:
-		rest := strings.TrimLeft(s[i:], "\r\n")
-		if n := len(s[i:]) - len(rest); n <= len("\r\n") && strings.Count(s[i:i+n], "\n") == 1 {
-			indent := len(rest) - len(strings.TrimLeft(rest, " \t"))
-			return n + indent, true, true
+		if n := breakLength(s[i:]); n > 0 {
+			rest := s[i+n:]
+			return n + len(rest) - len(strings.TrimLeft(rest, " \t")), true, true
 		}
 	case r >= utf8.RuneSelf:
 		return size, isHidden(r) && !unicode.IsSpace(r) && r != '⟨' && r != '⟩' && r != utf8.RuneError, false
@@ -84,14 +87,24 @@ func splitAt(s string, i int, breaks, comment bool) (size int, split, lineBreak 
 	return size, false, false
 }
 
-// goesOn reports whether a word goes on at a place, maybe after more quotes. A quote at its end may
-// stay: without it, most texts need not be searched twice.
-func goesOn(s string, i int) bool {
-	for i < len(s) && (s[i] == '\'' || s[i] == '"') {
-		i++
+// breakLength returns the length of the one line break at the start of a text, or 0 if there are
+// more.
+func breakLength(s string) int {
+	few := s[:min(len(s), len("\r\n")+1)]
+	n := len(few) - len(strings.TrimLeft(few, "\r\n"))
+	if n > len("\r\n") || strings.Count(few[:n], "\n") != 1 {
+		return 0
 	}
+	return n
+}
+
+// goesOn reports whether a word goes on after quotes. A quote at its end may stay: without it, most
+// texts need not be searched twice.
+func goesOn(s string, i int) bool {
 	return i < len(s) && (inKey(s[i]) || s[i] >= utf8.RuneSelf || s[i] == '\\')
 }
+
+func isQuote(c byte) bool { return c == '\'' || c == '"' }
 
 // inKey reports whether a byte may be a part of a key.
 func inKey(c byte) bool { return shape.IsWordByte(c) || strings.IndexByte("-.+/=", c) >= 0 }
@@ -110,7 +123,8 @@ func onlyWords(s string) bool {
 	}) && !slices.ContainsFunc(strings.Split(s, "\n"), func(l string) bool { return len(strings.Fields(l)) > 1 })
 }
 
-// splitParts adds the keys that are split in a prepared text to those that were found in it.
+// splitParts adds the keys that are split in a prepared text to those that were found in it, which
+// are in the order of the text.
 func splitParts(s string, found []part) []part {
 	j := rejoin(s)
 	if len(j.text) == len(s) || j.text == "" {
@@ -122,29 +136,53 @@ func splitParts(s string, found []part) []part {
 		if f.role != byForm || f.words != mayRun || run < f.run || !shape.ContainsAny(lower, f.hints) {
 			continue
 		}
+		var split []part
 		for _, p := range f.parts(j.text, nil) {
 			if p, ok := j.original(p); ok {
-				found = slices.DeleteFunc(found, func(q part) bool { return p.from <= q.from && q.to <= p.to })
-				if !overlaps(found, p) {
-					found = append(found, p)
-				}
+				split = append(split, p)
 			}
 		}
+		found = joined(found, split)
 	}
 	return found
+}
+
+// joined adds split keys to the parts that were found. A split key replaces those within it, and is
+// left out if it overlaps another one. Both lists, and the result, are in the order of the text.
+func joined(found, split []part) (all []part) {
+	if len(split) == 0 {
+		return found
+	}
+	for _, p := range split {
+		for len(found) > 0 && found[0].to <= p.from {
+			all, found = append(all, found[0]), found[1:]
+		}
+		free := len(all) == 0 || all[len(all)-1].to <= p.from
+		for len(found) > 0 && found[0].from < p.to {
+			if found[0].from < p.from || p.to < found[0].to {
+				all, free = append(all, found[0]), false
+			}
+			found = found[1:]
+		}
+		if free {
+			all = append(all, p)
+		}
+	}
+	return append(all, found...)
 }
 
 // original returns a part of the joined text in the other one. ok is false if nothing splits it
 // there. What follows a line break is hidden only if it is no word, but random like a key.
 func (j rejoined) original(p part) (q part, ok bool) {
 	end := p.to
-	for i, at := range j.breaks {
-		if at <= p.from || at >= p.to {
-			continue
+	first, _ := slices.BinarySearch(j.breaks, p.from+1)
+	for i, at := range j.breaks[first:] {
+		if at >= p.to {
+			break
 		}
 		next := p.to
-		if i+1 < len(j.breaks) {
-			next = min(next, j.breaks[i+1])
+		if first+i+1 < len(j.breaks) {
+			next = min(next, j.breaks[first+i+1])
 		}
 		if !shape.IsRandom(j.text[at:next]) {
 			end = at

@@ -88,6 +88,8 @@ func TestVisible(t *testing.T) {
 
 func FuzzVisible(f *testing.F) {
 	f.Add("a\u202eb\xff\x00⟨")
+	f.Add(long("\u200b", 1<<20))
+	f.Add(long("⟨", 1<<20))
 	f.Fuzz(func(t *testing.T, s string) {
 		v := Visible(s)
 		if !utf8.ValidString(v) {

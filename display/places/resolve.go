@@ -11,7 +11,7 @@ import (
 func (l *lexer) resolve() {
 	l.spreadOut()
 	l.referred()
-	seen := map[want]bool{}
+	seen, references := map[want]bool{}, namerefs(l.text)
 	for i := 0; i < len(l.wants); i++ {
 		if i == MaxWants {
 			l.hideAssigned()
@@ -35,7 +35,7 @@ func (l *lexer) resolve() {
 			if l.left--; l.left < 0 {
 				return
 			}
-			if text := l.text[v.From:v.To]; (w.names || isNameref(l.text, w.name)) && shape.Identifier().MatchString(text) {
+			if text := l.text[v.From:v.To]; (w.names || references[w.name]) && shape.Identifier().MatchString(text) {
 				l.want(want{name: text, part: w.part, depth: w.depth, base: w.base, field: w.field})
 				continue
 			}
@@ -212,14 +212,13 @@ func (l *lexer) split(s Span) (out []word) {
 	return out
 }
 
-// isNameref reports whether a variable is declared as a reference to another variable.
-func isNameref(src, name string) bool {
+// namerefs returns the variables that are declared as references to other variables.
+func namerefs(src string) map[string]bool {
+	names := map[string]bool{}
 	for _, m := range nameref().FindAllStringSubmatch(src, MaxWants) {
-		if m[1] == name {
-			return true
-		}
+		names[m[1]] = true
 	}
-	return false
+	return names
 }
 
 var nameref = shape.Pattern(`\b(?:declare|typeset|local)[ \t]+-[A-Za-z]*n[A-Za-z]*[ \t]+([A-Za-z_][A-Za-z0-9_]*)=`)

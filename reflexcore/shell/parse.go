@@ -27,35 +27,34 @@ var pool = sync.Pool{New: func() any {
 // maxRetried is the size limit, in bytes, for parsing a text again if it is not bash.
 const maxRetried = 32 << 10
 
-// parse parses a command line: as bash, then as zsh, then as bash with error recovery. It returns
-// a nil file if none of these works. strange says that bash may read part of the text
-// differently.
-func parse(src string, lim *Limits) (file *syntax.File, how How, strange bool) {
+// parse parses a command line: as bash, then as zsh, then as bash with error recovery. The result
+// has no file if none of these works.
+func parse(src string, lim *Limits) read {
 	if len(src) > lim.Bytes || tooDeep(src, lim.Nesting) {
-		return nil, Refused, false
+		return read{src: src, how: Refused}
 	}
 	p := pool.Get().(*parsers)
 	defer pool.Put(p)
-	if file, strange = parseWith(p.bash, src); file != nil {
-		return file, Parsed, strange
+	if file, strange := parseWith(p.bash, src); file != nil {
+		return read{src: src, file: file, strange: strange}
 	}
 	for _, change := range [...]func(string) string{uncommented, subshells} {
 		if text := change(src); text != src {
-			if file, strange = parseWith(p.bash, text); file != nil {
-				return file, Parsed, strange
+			if file, strange := parseWith(p.bash, text); file != nil {
+				return read{src: src, file: file, strange: strange}
 			}
 		}
 	}
 	if len(src) > maxRetried {
-		return nil, Tokens, false // parsing a long text again is too expensive
+		return read{src: src, how: Tokens} // parsing a long text again is too expensive
 	}
-	if file, strange = parseWith(p.zsh, src); file != nil {
-		return file, Parsed, strange
+	if file, strange := parseWith(p.zsh, src); file != nil {
+		return read{src: src, file: file, strange: strange, notBash: true}
 	}
-	if file, strange = parseWith(p.recovering, src); file != nil {
-		return file, Recovered, strange
+	if file, strange := parseWith(p.recovering, src); file != nil {
+		return read{src: src, file: file, how: Recovered, strange: strange}
 	}
-	return nil, Tokens, false
+	return read{src: src, how: Tokens}
 }
 
 // subshells writes ((a); b) as a subshell within a subshell, for texts in which (( does not begin
@@ -136,17 +135,12 @@ func wordAt(src string, i int, words ...string) bool {
 // HowRead returns how a text would be parsed, without walking it. lim.Bytes and lim.Nesting
 // apply.
 func HowRead(src string, lim Limits) How {
-	_, how, _ := parse(src, &lim)
-	return how
+	return parse(src, &lim).how
 }
 
 // tokens walks a text that no parser reads: it is cut at operators, quotes are removed, and each
-// piece is walked as a command. The syntax error is an opaque effect of its own unless the text
-// is inert, so this can only make the verdict stricter.
+// piece is walked as a command, and then as a part of its pipeline.
 func (in *interp) tokens(src string) {
-	if !in.inert(src) {
-		in.add(effect.Effect{Kind: effect.Opaque, Target: "syntax error", Bits: effect.Partial})
-	}
 	mark := len(in.exp.fields)
 	var word strings.Builder
 	some := false
@@ -187,21 +181,16 @@ func (in *interp) tokens(src string) {
 		case c == '$' && quote != '\'':
 			word.WriteString(effect.Unknown)
 			some = true
-			if end := strings.IndexByte(src[i:], '}'); end > 1 && src[i+1] == '{' &&
-				!strings.ContainsAny(src[i+2:i+end], "$`({;|&\n'\"") {
-				i += end // ${X}
-				break
-			}
-			for i+1 < len(src) &&
-				(src[i+1] == '_' || src[i+1]|0x20 >= 'a' && src[i+1]|0x20 <= 'z' || src[i+1] >= '0' && src[i+1] <= '9') {
-				i++
-			}
+			i = endOfName(src, i)
 		default:
 			word.WriteByte(c)
 			some = true
 		}
 	}
 	endCommand()
+	if !in.inert(src) {
+		in.pipelines(src)
+	}
 }
 
 // inert reports whether a text that no parser reads is harmless, however a shell reads it. It is

@@ -223,6 +223,7 @@ type sources struct {
 	trees      []*syntax.File // the texts that were walked, for [sources.mayRoot]
 	searched   int            // how many of the trees mayRoot has searched
 	rooted     bool           // its result
+	broken     bool           // one of the texts could not be parsed as a whole
 	plainTrees int            // how many of the trees are plain, see [sources.isPlainCall]
 	outermost  read           // the outermost text, as it was parsed
 }

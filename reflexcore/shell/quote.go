@@ -285,11 +285,11 @@ type Literal struct {
 // assignments, redirections, comments or anything after it. It returns nil for any other text, or
 // one beyond lim.Bytes or lim.Nesting.
 func LiteralCommand(src string, lim Limits) []Literal {
-	file, how, strange := parse(src, &lim)
-	if how != Parsed || strange || len(file.Stmts) != 1 {
+	r := parse(src, &lim)
+	if r.how != Parsed || r.strange || len(r.file.Stmts) != 1 {
 		return nil
 	}
-	s := file.Stmts[0]
+	s := r.file.Stmts[0]
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || len(call.Assigns)+len(s.Redirs) > 0 || s.Negated || s.Background || s.Coprocess || s.Disown ||
 		int(s.End().Offset()) != len(strings.TrimRight(src, " \t")) || s.Semicolon.IsValid() {

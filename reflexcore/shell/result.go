@@ -242,7 +242,8 @@ type read struct {
 	src     string
 	file    *syntax.File
 	how     How
-	strange bool
+	strange bool // bash may read a part of it differently
+	notBash bool // only zsh accepts it
 }
 
 // Trees caches short texts that were parsed while one call is judged. The same payload often

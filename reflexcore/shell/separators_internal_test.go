@@ -114,7 +114,7 @@ func TestWordsThatAskForTheBranch(t *testing.T) {
 		"git branch --show-$(cat f)":  false, "git rev-parse --abbrev-ref HEAD HEAD": false,
 		"X=y git branch --show-current": false,
 	} {
-		file, _, _ := parse(text, &DefaultLimits)
+		file := parse(text, &DefaultLimits).file
 		if got := in.def.asksBranch(file.Stmts); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}

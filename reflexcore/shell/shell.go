@@ -1,11 +1,12 @@
 // Package shell finds out what a command line would do, without running it.
 //
 // A text is parsed by a full shell parser ([mvdan.cc/sh/v3/syntax]): as bash, then as zsh, then
-// with error recovery. A text that cannot be parsed is split into words, which can only make the
-// verdict stricter. A bounded abstract interpreter then walks the syntax tree as a shell would. It
-// assigns and expands variables, arrays, positional parameters and defaults, splits at IFS, expands
-// braces and ANSI-C quotes, evaluates echo, printf and read, follows aliases, functions, traps, cd,
-// descriptors, pipes and process substitution, and remembers what was written to which file.
+// with error recovery. Of a text that cannot be parsed, the lines that can be are walked as a shell
+// runs them, and the rest is split into pipelines and words. A bounded abstract interpreter then
+// walks the syntax tree as a shell would. It assigns and expands variables, arrays, positional
+// parameters and defaults, splits at IFS, expands braces and ANSI-C quotes, evaluates echo, printf
+// and read, follows aliases, functions, traps, cd, descriptors, pipes and process substitution, and
+// remembers what was written to which file.
 // What a simple command does is defined in the tables of package grammar, not here. Payloads
 // (sh -c, eval, ssh, find -exec, python -c …) are walked too.
 //
@@ -31,7 +32,7 @@
 //     variables.go and elements.go hold them, environment.go passes them to programs
 //   - files and descriptors: files.go, redirect.go, lookup.go, workdir.go
 //   - further walks because of unknown words: readings.go, standin.go
-//   - texts: parse.go, reread.go, sources.go, quote.go
+//   - texts: parse.go, reread.go, broken.go, pipelines.go, sources.go, quote.go
 package shell
 
 import (

@@ -23,7 +23,7 @@ const maxTrees = 16
 // isPlainCall reports whether everything that was parsed so far is a list of commands without
 // expansions, so that what each of them writes, and in which order, is known.
 func (so *sources) isPlainCall() bool {
-	if len(so.trees) == 0 || len(so.trees) >= maxTrees {
+	if so.broken || len(so.trees) == 0 || len(so.trees) >= maxTrees {
 		return false
 	}
 	for ; so.plainTrees < len(so.trees); so.plainTrees++ {
@@ -128,20 +128,19 @@ func arePlainRedirects(redirs []*syntax.Redirect) bool {
 
 // parse is [parse] with a cache for the current judgment: the outermost text, which both walks
 // parse, and payloads, which often repeat.
-func (so *sources) parse(src string) (*syntax.File, How, bool) {
+func (so *sources) parse(src string) read {
 	if r := &so.outermost; so.rep.depth == 0 && r.file != nil && r.src == src {
-		return r.file, r.how, r.strange
+		return *r
 	}
 	r, ok := so.ctx.Trees.of(src)
 	if !ok {
-		r.src = src
-		r.file, r.how, r.strange = parse(src, so.rep.lim)
+		r = parse(src, so.rep.lim)
 		so.ctx.Trees.keep(r)
 	}
 	if so.rep.depth == 0 {
 		so.outermost = r
 	}
-	return r.file, r.how, r.strange
+	return r
 }
 
 // mayRoot reports whether a text of the call names the root or the home directory, or asks for
@@ -161,7 +160,7 @@ func (so *sources) mayRoot() bool {
 			return !so.rooted
 		})
 	}
-	return so.rooted || len(so.trees) >= maxTrees
+	return so.rooted || so.broken || len(so.trees) >= maxTrees
 }
 
 // namesRoot reports whether a word is the root, the home directory or a pattern for the root.

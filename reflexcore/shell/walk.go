@@ -21,32 +21,29 @@ func (in *interp) source(src, via string, std *input, sink *data) {
 	}
 	in.rep.steps += 8 + len(src)/256 // parsing costs more than a step
 	in.hist.recalled(src)
-	file, how, strange := in.src.parse(src)
-	if how > in.rep.res.How {
-		in.rep.res.How = how
-	}
+	r := in.src.parse(src)
+	in.rep.res.How = max(in.rep.res.How, r.how)
 	in.rep.depth++
 	in.rep.res.Layers = max(in.rep.res.Layers, in.rep.depth-1)
 	outer := in.via
 	if via != "" {
 		in.via = via
 	}
-	switch how {
-	case Refused:
-		in.rep.over("size or nesting")
-	case Tokens:
-		in.tokens(src)
+	switch {
+	case r.how == Refused && len(src) > in.rep.lim.Bytes:
+		in.oversized(src, std, sink)
+	case r.how != Parsed:
+		in.broken(src, r.how, std, sink)
 	default:
-		if strange || how == Recovered && !in.inert(src) {
-			in.add(effect.Effect{Kind: effect.Opaque, Target: "syntax error", Bits: effect.Partial})
+		if r.strange {
+			in.syntaxError()
 		}
-		if in.readings.omits == omitsNothing && len(in.candidates.files) < 16 && mayHold(src) {
-			in.candidates.files = append(in.candidates.files, file)
+		in.holds(src, r.file)
+		from := len(in.rep.res.Effects)
+		in.walkStmts(r.file.Stmts, std, sink)
+		if r.notBash {
+			in.aside(func() { in.linewise(src, from, std, sink) })
 		}
-		if len(in.src.trees) < maxTrees {
-			in.src.trees = append(in.src.trees, file)
-		}
-		in.walkStmts(file.Stmts, std, sink)
 	}
 	in.rep.depth--
 	in.via = outer
