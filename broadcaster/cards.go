@@ -41,6 +41,7 @@ func (v *Cards) Shown(r Request) (approver.Card, int) {
 // card is what people see of a request, in their language.
 func (v *Cards) card(r Request, t display.Texts, code tokens.Code) approver.Card {
 	body, hidden := body(r, t)
+	r = withoutSecrets(r)
 	c := approver.Card{
 		Request: r.ID, State: r.State, Severity: r.Verdict.Severity, OneTap: r.Verdict.Severity == approver.High && !hidden,
 		Texts: t, Push: push(r, t), Body: body, Why: whyLines(r.Verdict, t), Claimed: display.Prose(claimed(r)),
@@ -72,12 +73,34 @@ func (v *Cards) card(r Request, t display.Texts, code tokens.Code) approver.Card
 	return c
 }
 
+// withoutSecrets is a request whose words about the call have nothing that the body of the card hides.
+func withoutSecrets(r Request) Request {
+	s := r.Call.Display().Hidden()
+	v := &r.Verdict
+	if v.Says.Title.IsZero() {
+		v.Says.Title, v.Says.More = r.Call.Display().Title(), 0
+	}
+	v.Says, v.Reason, v.Detail = s.Summary(v.Says), s.Of(v.Reason), s.Of(v.Detail)
+	v.Irreversible.Why, v.Appeal.Claimed = s.Of(v.Irreversible.Why), s.Of(v.Appeal.Claimed)
+	if slices.ContainsFunc(v.Choices, func(c approver.Choice) bool {
+		return s.Of(c.Label) != c.Label || s.Of(c.Detail) != c.Detail
+	}) {
+		v.Choices = nil
+	}
+	r.Call.Claimed, r.Call.Dir = s.Of(r.Call.Claimed), s.Of(r.Call.Dir)
+	r.Unbound, r.Notices = slices.Clone(r.Unbound), slices.Clone(r.Notices)
+	for i := range r.Unbound {
+		r.Unbound[i] = s.Of(r.Unbound[i])
+	}
+	for i := range r.Notices {
+		r.Notices[i] = s.Phrase(r.Notices[i])
+	}
+	return r
+}
+
 // push is the headline of a request: what would happen, and where.
 func push(r Request, t display.Texts) string {
 	says := r.Verdict.Says
-	if says.Title.IsZero() {
-		says.Title, says.More = r.Call.Display().Title(), 0
-	}
 	return display.PushLine(r.Verdict.Severity.String(), t.Title(says), display.SafeLine(says.Project))
 }
 

@@ -1,6 +1,7 @@
 package broadcaster
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -53,5 +54,28 @@ func TestAHeadlineCounts(t *testing.T) {
 		if said := slices.Contains(card.Why, "Rewrites the history of main on the remote."); said != (more > 0) {
 			t.Errorf("and %d more: %q", more, card.Why)
 		}
+	}
+}
+
+// The body of a card hides a secret, and the words beside it are made of the call with its variables filled in. None
+// of them has the secret, wherever on the card it is, and in no list.
+func TestWordsOfACardHaveNoSecretOfItsBody(t *testing.T) {
+	const secret = "Xk93mPq7Lw2z"
+	said := display.Phrase{Text: "Delete %s", Args: []string{"/srv/" + secret}}
+	call := shellCall("PASSWORD=" + secret + "; rm -rf /srv/$PASSWORD")
+	call.Claimed = "Clean /srv/" + secret
+	r := Request{Call: call, Notices: []display.Phrase{said}, Unbound: []string{"what /srv/" + secret + " runs"},
+		Verdict: approver.Verdict{Severity: approver.High, Detail: "deletes " + secret, Reason: "deletes " + secret,
+			Choices: []approver.Choice{{Label: "Allow " + secret, Detail: secret}},
+			Says: display.Summary{Title: said, Why: said, Does: []display.Phrase{said}, Undo: said, Project: secret,
+				Branch: secret}, Irreversible: approver.Irreversibility{Score: 90, Why: "deletes " + secret}}}
+	card := composed(Options{}).Cards.card(r, display.Texts{}, tokens.Code{})
+	words := fmt.Sprint(card.Push, card.Why, card.Claimed, card.Context, card.Warnings, card.Choices, card.Lasting,
+		push(withoutSecrets(r), display.Texts{})) + blockTexts(card.Details) + blockTexts(card.Body)
+	if strings.Contains(words, secret) {
+		t.Errorf("the card shows the secret:\n%s", strings.ReplaceAll(words, secret, ">>>"+secret+"<<<"))
+	}
+	if !strings.HasPrefix(card.Push, "🟠 HIGH · Delete /srv/[hidden]") {
+		t.Errorf("the headline is %s", card.Push)
 	}
 }

@@ -17,15 +17,7 @@ import (
 func (c Call) Body() (blocks []Block, obscured bool) {
 	v := c.view()
 	fields, isObject := c.fields()
-	var leaves []string
-	if c.Command == "" || !isObject {
-		leaves = leavesOf(c.Args, 0, nil)
-	} else {
-		for _, f := range fields {
-			leaves = leavesOf(f.raw, 1, append(leaves, f.key))
-		}
-	}
-	hides, more := coverOf(v, leaves)
+	hides, more := coverOf(v, c.leaves())
 	b := &builder{cover: hides}
 	switch {
 	case c.Question:
@@ -37,6 +29,18 @@ func (c Call) Body() (blocks []Block, obscured bool) {
 		b.table(c, fields, isObject)
 	}
 	return b.blocks, v.obscured || more
+}
+
+// leaves returns the texts in the arguments that a card has to show.
+func (c Call) leaves() (all []string) {
+	fields, isObject := c.fields()
+	if c.Command == "" || !isObject {
+		return leavesOf(c.Args, 0, nil)
+	}
+	for _, f := range fields {
+		all = leavesOf(f.raw, 1, append(all, f.key))
+	}
+	return all
 }
 
 // fields returns the arguments that a card has to show beside the command. ok is false if they are

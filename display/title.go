@@ -9,49 +9,8 @@ import (
 )
 
 // Title says in words what the call would do, as far as the call itself says it. It is for a card
-// without a better title of a judge. Secrets that only the rest of the call reveals are taken out
-// of its arguments; others are masked when it is shown.
-func (c Call) Title() Phrase {
-	p := c.title()
-	if len(p.Args) == 0 {
-		return p
-	}
-	v, parts := c.parts()
-	secrets := map[string]bool{}
-	for _, part := range parts {
-		addPlain(secrets, v.text[part.from:part.to])
-	}
-	for i, arg := range p.Args {
-		p.Args[i] = without(arg, secrets)
-	}
-	return p
-}
-
-// takenOutWord stands for a secret in the argument of a title.
-const takenOutWord = "[hidden]"
-
-// without takes the secrets out of a text that a mask of this text alone would show. It masks the text a few
-// times only, however many secrets there are, and then takes out all of them.
-func without(text string, secrets map[string]bool) string {
-	const passes = 3
-	for range passes {
-		masked, found := Mask(text), false
-		for secret := range secrets {
-			if len(secret) >= minSecretInName && strings.Contains(masked, secret) {
-				text, found = strings.ReplaceAll(text, secret, takenOutWord), true
-			}
-		}
-		if !found {
-			return text
-		}
-	}
-	for secret := range secrets {
-		if len(secret) >= minSecretInName {
-			text = strings.ReplaceAll(text, secret, takenOutWord)
-		}
-	}
-	return text
-}
+// without a better title of a judge. It has nothing that [Call.Body] hides.
+func (c Call) Title() Phrase { return c.Hidden().Phrase(c.title()) }
 
 func (c Call) title() Phrase {
 	fields, isObject := c.fields()

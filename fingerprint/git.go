@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
 	"approver.example/reflexcore/effect"
 )
 
@@ -62,4 +63,29 @@ func (g *gitCall) editors() {
 			g.starts(value, g.c.Dir, name)
 		}
 	}
+}
+
+// remotesOnly binds what says which repository and branch another program is about, as gh: the settings of git
+// and what is checked out.
+func (g *gitCall) remotesOnly() {
+	dirs := slices.Concat(g.Values("GIT_DIR"), g.Values("GIT_COMMON_DIR"))
+	for _, base := range g.bases {
+		for _, dir := range dirs {
+			if !effect.IsKnown(dir) {
+				g.reportUnbound("the settings of git in %s", effect.Show(dir))
+				continue
+			}
+			g.names(filepath.Clean(abs(base, dir)))
+		}
+		for _, g.root = range g.upwards(base) {
+			if dir := filepath.Join(g.root, ".git"); g.Visit(dir, disk.Code) {
+				g.names(dir)
+			} else if g.Bound[dir] != "" {
+				if to := g.gitFile(dir); to != "" {
+					g.names(to)
+				}
+			}
+		}
+	}
+	g.users()
 }

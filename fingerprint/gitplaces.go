@@ -154,9 +154,13 @@ func (g *gitCall) todo(dir string) {
 // pushes binds the user's settings of git, which may lead a push elsewhere. Only what they say of pushes
 // counts: the programs in them are the user's own.
 func (g *gitCall) pushes() {
-	if g.sub != "push" && g.sub != "send-pack" {
-		return
+	if g.sub == "push" || g.sub == "send-pack" {
+		g.users()
 	}
+}
+
+// users binds the user's settings.
+func (g *gitCall) users() {
 	for _, file := range gitrepo.UserSettings(g.call.Env["HOME"], g.call.Env["XDG_CONFIG_HOME"]) {
 		g.BindCode(file)
 	}
@@ -257,16 +261,34 @@ func (g *gitCall) gitFile(link string) string {
 	return filepath.Clean(abs(filepath.Dir(link), dir))
 }
 
+// commonOf returns the folder that a .git shares with those of other trees; "" if that is not known.
+func (g *gitCall) commonOf(dir string) string {
+	file := filepath.Join(dir, "commondir")
+	if !g.BindCode(file) {
+		return dir
+	}
+	text, ok := g.TextOf(file, "names")
+	if text = strings.TrimSpace(text); !ok || text == "" || strings.Contains(text, "\n") {
+		g.Unread(file, "names")
+		return ""
+	}
+	return filepath.Clean(abs(dir, text))
+}
+
+// names binds what a .git says of repositories and branches.
+func (g *gitCall) names(dir string) {
+	if common := g.commonOf(dir); common != "" {
+		g.BindCode(filepath.Join(dir, "HEAD"))
+		g.config(filepath.Join(common, "config"), 0)
+		g.config(filepath.Join(dir, "config.worktree"), 0)
+	}
+}
+
 // directory binds the settings and hooks in a .git.
 func (g *gitCall) directory(dir string) {
-	common := dir
-	if file := filepath.Join(dir, "commondir"); g.BindCode(file) {
-		text, ok := g.TextOf(file, "names")
-		if text = strings.TrimSpace(text); !ok || text == "" || strings.Contains(text, "\n") {
-			g.Unread(file, "names")
-			return
-		}
-		common = filepath.Clean(abs(dir, text))
+	common := g.commonOf(dir)
+	if common == "" {
+		return
 	}
 	if gitrepo.ReadsHead(g.sub, g.args) {
 		g.BindCode(filepath.Join(dir, "HEAD")) // the branch that it works on, which people read

@@ -52,8 +52,8 @@ func (r toolReader) bind() {
 	}
 	r.bindOwn()
 	for _, name := range strings.Fields(t.Home) {
-		if home := r.call.Env["HOME"]; filepath.IsAbs(home) {
-			r.Visit(filepath.Join(home, name), disk.Code)
+		if home := r.call.Env["HOME"]; filepath.IsAbs(home) && r.Visit(filepath.Join(home, name), disk.Code) {
+			r.BindFolder(filepath.Join(home, name))
 		}
 	}
 	for n, base := range r.bases {
@@ -79,6 +79,8 @@ func (r toolReader) bindOwn() {
 		(&goReader{reading: r.reading}).bind()
 	case "git":
 		(&gitCall{reading: r.reading}).bind()
+	case "forge":
+		(&gitCall{reading: r.reading}).remotesOnly()
 	case "compose":
 		for _, value := range r.Values("COMPOSE_FILE") {
 			for _, base := range r.bases {

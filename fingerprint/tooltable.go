@@ -16,12 +16,12 @@ type tool struct {
 	Trees, Kinds string
 	// Given are patterns of files below a folder that a word names.
 	Given string
-	// Home are files below the home.
+	// Home are files and folders below the home.
 	Home string
 	// Refers says that the files that these files name are bound too.
 	Refers bool
 	// Recipes selects the reader for the code that the tool runs: "make", "package",
-	// "compose", "image", "git" or "go".
+	// "compose", "image", "git", "forge" or "go".
 	Recipes string
 	// Flags are flags whose value is a file that replaces files.
 	Flags string

@@ -93,7 +93,7 @@ func (e *Engine) placeOf(j *judgment, pieces []shell.Piece) (p place) {
 	}
 	switch {
 	case !p.still:
-		p.push = gitrepo.Push{Remote: p.named}
+		p.push = gitrepo.Push{Remote: p.named, Rewritten: true}
 	case p.works && p.root != "" && p.root == e.rootOf(call.Dir):
 		p.branch = e.analyzer.Git.CheckedOut(p.root)
 	}
@@ -166,6 +166,32 @@ func changesGit(ef effect.Effect) bool {
 	}
 	return strings.HasPrefix(ef.By, "git config")
 }
+
+// reroutes reports whether what a call sends or fetches may go elsewhere than to the host of its address: words of it
+// say so, its environment does, or it changes settings that may.
+func reroutes(j *judgment) bool {
+	for name, value := range j.call.ToolCall.Env {
+		if value != "" && wordset.HasAnyPrefix(name, routes...) {
+			return true
+		}
+	}
+	return j.call.Rerouted || slices.ContainsFunc(j.call.Effects, func(ef effect.Effect) bool {
+		switch ef.Kind {
+		case effect.Write, effect.Persist, effect.Permission:
+			return strings.HasPrefix(ef.By, "git config") || routing[path.Base(ef.Target)] && path.IsAbs(ef.Target)
+		default: // the others change no settings
+			return false
+		}
+	})
+}
+
+var (
+	// routes are beginnings of variables of the environment that lead a connection elsewhere.
+	routes = strings.Fields("GIT_SSH GIT_PROXY GIT_CONFIG GIT_DIR RSYNC_RSH RSYNC_PROXY GH_HOST")
+	// routing are names of files with settings that do.
+	routing = wordset.Of("config .gitconfig .curlrc _curlrc curlrc .wgetrc wgetrc .ssh ssh_config hosts resolv.conf " +
+		".npmrc .pypirc .cargo config.toml")
+)
 
 // pushOf returns where a push goes.
 func (e *Engine) pushOf(j *judgment, dir string, words []string) gitrepo.Push {

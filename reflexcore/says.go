@@ -76,6 +76,7 @@ func (e *Engine) say(j *judgment, v *approver.Verdict) {
 		c.Pieces = shell.Pieces(call.Command, e.analyzer.Limits.Shell)
 	}
 	at := e.placeOf(j, c.Pieces)
+	c.Rerouted, c.Push.Rewritten = reroutes(j), at.pushes != 1 || at.push.Rewritten
 	if c.Push.Mapped = at.led; at.pushes == 1 && at.still {
 		c.Push.Branch = at.push.Branch
 	}

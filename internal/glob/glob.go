@@ -1,7 +1,7 @@
 // Package glob matches text against wildcard patterns. It has the four pattern languages in which
 // people write rules and policies:
 //
-//   - [Text] and [Begins]: * is any text, and the case of ASCII letters does not matter.
+//   - [Text] and [Begins]: * is any text, [*] is a star, and the case of ASCII letters does not matter.
 //     For rules and the grammar of commands.
 //   - [Word]: * does not match a slash, ** does. For the scopes of exceptions.
 //   - [Path]: * ? and [a-z] within a segment, ** for any number of segments. For the
@@ -19,7 +19,7 @@ import (
 	"strings"
 )
 
-// Text reports whether a text matches a pattern in lower case, in which * is any text.
+// Text reports whether a text matches a pattern in lower case, in which * is any text, and [*] a star.
 func Text(pattern, text string) bool {
 	at := advance(pattern, text)
 	return at >= 0 && onlyStars(pattern[at:])
@@ -32,6 +32,9 @@ func Begins(pattern, beginning string) (may, surely bool) {
 	return at >= 0, at >= 0 && strings.HasSuffix(pattern, "*") && onlyStars(pattern[at:])
 }
 
+// aStar is a star that means itself.
+const aStar = "[*]"
+
 // advance returns the length of a prefix of the pattern that matches the whole text, or -1 if there
 // is none. After a mismatch the last star takes one more byte. Earlier stars do not have to,
 // because the text after them was found.
@@ -43,11 +46,15 @@ func advance(pattern, text string) int {
 		if c >= 'A' && c <= 'Z' {
 			c |= 0x20
 		}
+		itself := i < len(pattern) && pattern[i] == '[' && strings.HasPrefix(pattern[i:], aStar)
 		switch {
+		case itself && c == '*':
+			i += len(aStar)
+			j++
 		case i < len(pattern) && pattern[i] == '*':
 			star, taken = i, j
 			i++
-		case i < len(pattern) && pattern[i] == c:
+		case i < len(pattern) && pattern[i] == c && !itself:
 			i++
 			j++
 		case star >= 0:

@@ -52,6 +52,9 @@ type Call struct {
 	OddName string
 	Layered int
 
+	// Rerouted says that hosts in addresses may not be those that are reached: see [shell.Result].
+	Rerouted bool
+
 	Result shell.Result // of the command
 	part   shell.Result // of a payload
 	trees  shell.Trees  // of the texts of both

@@ -204,6 +204,7 @@ func (a *Call) addForm(r *shell.Result) {
 		a.OddName = r.OddName
 	}
 	a.Layered = max(a.Layered, r.Layers)
+	a.Rerouted = a.Rerouted || r.Rerouted
 }
 
 // Hidden reports whether the call runs something that is not fully known.

@@ -6,7 +6,8 @@ import (
 )
 
 // A GitSetting is one setting of git: its name in lower case, such as core.hookspath, and its
-// value. Quoted is the part of the name in quotes as it is written; git does not ignore its case.
+// value. Quoted is the part between the first and the last dot: what is in quotes as it is written, because git does
+// not ignore its case, and in lower case what is not.
 type GitSetting struct{ Key, Value, Quoted string }
 
 var errGitSettings = errors.New("no settings of git")
@@ -47,7 +48,7 @@ func GitSettings(text string) (settings []GitSetting, err error) {
 type gitReader struct {
 	text   string
 	at     int
-	quoted string // of the section
+	quoted string // of the section: behind its first dot
 }
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
@@ -87,8 +88,9 @@ func (r *gitReader) section() (string, error) {
 			return "", errGitSettings
 		}
 		r.at += end + 1
-		r.quoted = ""
-		return strings.ToLower(strings.TrimSpace(head[1:end])), nil
+		name := strings.ToLower(strings.TrimSpace(head[1:end]))
+		_, r.quoted, _ = strings.Cut(name, ".")
+		return name, nil
 	}
 	var sub strings.Builder
 	for n := 0; n < len(rest); n++ {
@@ -101,8 +103,9 @@ func (r *gitReader) section() (string, error) {
 				return "", errGitSettings
 			}
 			r.at += len(head) + 1 + n + 2
-			r.quoted = sub.String()
-			return strings.ToLower(strings.TrimSpace(head[1:]) + "." + sub.String()), nil
+			name := strings.ToLower(strings.TrimSpace(head[1:])) + "." + sub.String()
+			_, r.quoted, _ = strings.Cut(name, ".")
+			return strings.ToLower(name), nil
 		default:
 			sub.WriteByte(rest[n])
 		}

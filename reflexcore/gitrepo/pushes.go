@@ -28,6 +28,8 @@ type Push struct {
 	Repo   string // owner/name on github.com, or host/owner/name
 	Branch string // that a push without a refspec overwrites
 	Mapped bool   // a setting sends branches to others than those that a command names, or may
+	// Rewritten says that a setting makes another address of the one that a command names, or may.
+	Rewritten bool
 }
 
 // UserSettings are the files of git's settings outside of a repository.
@@ -53,20 +55,19 @@ func (d *Reader) Pushes(dir, to string, user []string) Push {
 	if common == "" {
 		return p
 	}
-	var s gitSettings
-	for _, file := range append(slices.Clone(user), common+"/config", own+"/config.worktree") {
-		if !d.settings(&s, file, 0) {
-			p.Mapped = true // perhaps
-			return p
-		}
+	s, ok := d.allSettings(user, common, own)
+	if !ok {
+		p.Mapped, p.Rewritten = true, true // perhaps
+		return p
 	}
+	p.Rewritten = s.rewrites()
 	branch := d.checkedOut(own)
 	if p.Remote == "" {
 		p.Remote = s.remoteOf(branch)
 	}
 	for _, key := range []string{"push", "mirror"} {
 		if len(s.remote(p.Remote, key)) > 0 {
-			return Push{Remote: to, Mapped: true}
+			return Push{Remote: to, Mapped: true, Rewritten: p.Rewritten}
 		}
 	}
 	p.Branch, p.Mapped = s.byDefault(branch)
@@ -78,7 +79,7 @@ func (d *Reader) Pushes(dir, to string, user []string) Push {
 		urls = []string{to} // an address
 		p.Mapped = p.Mapped || d.older(common, to)
 	}
-	if len(urls) == 1 && !s.rewrites() {
+	if len(urls) == 1 && !p.Rewritten {
 		p.Repo = repoName(urls[0])
 	}
 	return p
@@ -115,11 +116,9 @@ func (d *Reader) MapsPushes(dir string, user []string, unnamed bool) bool {
 	if common == "" {
 		return false // there is no repository yet
 	}
-	var s gitSettings
-	for _, file := range append(slices.Clone(user), common+"/config", own+"/config.worktree") {
-		if !d.settings(&s, file, 0) {
-			return true
-		}
+	s, ok := d.allSettings(user, common, own)
+	if !ok {
+		return true
 	}
 	if slices.ContainsFunc(s, func(x content.GitSetting) bool {
 		return strings.HasPrefix(x.Key, "remote.") &&
@@ -215,15 +214,48 @@ type gitSettings []content.GitSetting
 // maxIncluded limits how deep files of settings include others.
 const maxIncluded = 5
 
+// allSettings returns the settings that hold in a working tree. Those of its own count only where those of the
+// repository itself say so.
+func (d *Reader) allSettings(user []string, common, own string) (s gitSettings, ok bool) {
+	files := append(slices.Clone(user), common+"/config")
+	switch list, ok := d.read(common + "/config"); {
+	case !ok:
+		return nil, false
+	case truthy(gitSettings(list).last("extensions.worktreeconfig")):
+		files = append(files, own+"/config.worktree")
+	}
+	for _, file := range files {
+		if !d.settings(&s, file, 0) {
+			return nil, false
+		}
+	}
+	return s, true
+}
+
+// truthy reports whether git reads a value as yes. Of one that it refuses, it does nothing.
+func truthy(value string) bool {
+	switch strings.ToLower(value) {
+	case "", "false", "no", "off", "0":
+		return false
+	}
+	return true
+}
+
+// read returns the settings in a file, without those that it includes; none if there is no such file.
+func (d *Reader) read(file string) (list []content.GitSetting, ok bool) {
+	b, err := d.Disk.ReadFile(file, maxSettings)
+	if disk.IsMissing(err) {
+		return nil, true
+	}
+	list, broken := content.GitSettings(string(b))
+	return list, err == nil && broken == nil && len(b) < maxSettings
+}
+
 // settings adds the settings of a file and of those that it includes. ok is false if one cannot be read, or if one
 // that may count or not says something about pushes.
 func (d *Reader) settings(all *gitSettings, file string, depth int) (ok bool) {
-	b, err := d.Disk.ReadFile(file, maxSettings)
-	if disk.IsMissing(err) {
-		return true
-	}
-	list, broken := content.GitSettings(string(b))
-	if err != nil || broken != nil || len(b) >= maxSettings || depth > maxIncluded {
+	list, ok := d.read(file)
+	if !ok || depth > maxIncluded {
 		return false
 	}
 	for _, s := range list {
@@ -281,7 +313,7 @@ func (g gitSettings) remoteOf(branch string) string {
 	}
 	names := map[string]bool{}
 	for _, s := range g {
-		if strings.HasPrefix(s.Key, "remote.") && strings.HasSuffix(s.Key, ".url") {
+		if s.Quoted != "" && strings.HasPrefix(s.Key, "remote.") && strings.HasSuffix(s.Key, ".url") {
 			names[s.Quoted] = true
 		}
 	}
@@ -296,7 +328,8 @@ func (g gitSettings) remoteOf(branch string) string {
 // rewrites reports whether addresses of remotes may be changed.
 func (g gitSettings) rewrites() bool {
 	return slices.ContainsFunc(g, func(s content.GitSetting) bool {
-		return strings.HasSuffix(s.Key, "insteadof") || strings.HasSuffix(s.Key, ".vcs")
+		return strings.HasSuffix(s.Key, "insteadof") || strings.HasSuffix(s.Key, ".vcs") ||
+			strings.HasSuffix(s.Key, "proxy") || s.Key == "core.sshcommand"
 	})
 }
 

@@ -116,6 +116,8 @@ func (o *Parsed) emit(a *Action, u Use) {
 		o.Bits |= a.Bits
 	case Dry:
 		o.Dry = true
+	case Reroute:
+		o.Rerouted = true
 	case Text:
 		if u.Word < 0 {
 			return // a flag that is named only for conditions

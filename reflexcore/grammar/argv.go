@@ -33,6 +33,8 @@ type Parsed struct {
 	Bits effect.Bits
 	// Dry says that the command changes nothing, because of a flag.
 	Dry bool
+	// Rerouted says that a host in an address may not be the one that is reached, because of a flag.
+	Rerouted bool
 	// Odd says that there was a flag that the table does not have, or a word that may be a flag.
 	Odd bool
 	// Open says that the subcommand is not known.

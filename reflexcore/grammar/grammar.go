@@ -45,7 +45,7 @@
 // Then follows an action: a [Role], its argument if it needs one, +bits (see [effect.Bits]), and
 // conditions:
 //
-//	matching A|B*    the word itself is one of these, * being any text (case does not matter), \| a |
+//	matching A|B*    the word itself is one of these, * being any text, [*] a star, \| a | (case does not matter)
 //	known A|B*       as matching, and may stand beside it, but what is not known matches none of these
 //	except A|B*      it is none of these
 //	each ,           the word is a list, split at that character; what else is said holds for each part
@@ -122,6 +122,7 @@ const (
 	Decode  // standard output: decoded by Arg
 	Encode  // standard output: encoded by Arg
 	Gather  // what is put out is much at once; Arg says what: archive, dump
+	Reroute // addresses: what goes to a host may go to another one
 	bits    // only bits
 	roles
 )
@@ -129,7 +130,7 @@ const (
 var roleNames = [roles]string{
 	"text", "exec", "shell", "argv", "code", "sql", "read", "write", "append", "delete", "fetch", "host", "send",
 	"sendfile", "permission", "kill", "discard", "remote-delete", "publish", "persist", "privilege", "attack", "env",
-	"dir", "args", "dry", "pass", "filter", "fetched", "decode", "encode", "gather", "bits",
+	"dir", "args", "dry", "pass", "filter", "fetched", "decode", "encode", "gather", "reroute", "bits",
 }
 
 // String returns the word in the tables.

@@ -82,6 +82,9 @@ func show(argv []string, p *grammar.Parsed) string {
 	if p.Dry {
 		parts = append(parts, "dry")
 	}
+	if p.Rerouted {
+		parts = append(parts, "reroute")
+	}
 	if p.Open {
 		parts = append(parts, "open")
 	}

@@ -77,7 +77,7 @@ func sample(globs []string) string {
 	if len(globs) == 0 {
 		return "payload"
 	}
-	return strings.ReplaceAll(globs[len(globs)-1], "*", "x")
+	return strings.NewReplacer("[*]", "*", "*", "x").Replace(globs[len(globs)-1])
 }
 
 // spellings returns the names of an option, beginning with one that no other flag
@@ -269,6 +269,9 @@ func (r row) in(o *Parsed) bool {
 	}
 	if r.a.Role == Dry {
 		return o.Dry
+	}
+	if r.a.Role == Reroute {
+		return o.Rerouted
 	}
 	for _, u := range slices.Concat(o.Uses, o.Stdin, o.Stdout) {
 		if u.Role != r.a.Role || u.Arg != r.a.Arg || u.Bits != r.a.Bits {

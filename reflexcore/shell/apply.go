@@ -27,6 +27,9 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 	if p.Odd {
 		a.bits |= effect.Partial
 	}
+	if p.Rerouted || p.Odd && hasRole(p.Uses, grammar.Fetch, grammar.Host, grammar.Send, grammar.SendFile) {
+		pr.in.rep.res.Rerouted = true // an unknown flag may be one that does
+	}
 	if p.Open && !agentcli.PrintsPrompt(argv) {
 		pr.in.rep.res.Opaque++
 		pr.in.add(effect.Effect{Kind: effect.Opaque, Target: argv[0] + " " + effect.Unknown, By: by, Bits: effect.Partial})

@@ -188,6 +188,9 @@ type Result struct {
 	// Unlisted counts commands whose program is in no table, Trials those that only say what they would do:
 	// --dry-run, --help.
 	Unlisted, Trials int
+	// Rerouted says that a host in an address may not be the one that is reached: a flag, a variable or a flag that
+	// is not known may lead a command elsewhere.
+	Rerouted bool
 	// Shows counts commands that only show what another one prints.
 	Shows int
 	// Over names the limit that ended the analysis. It is empty if none did.

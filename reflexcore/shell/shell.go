@@ -120,6 +120,7 @@ func (in *interp) leanly(ctx Context, out *Result, walk func(in *interp)) {
 			lean.Effects[i].Step += steps
 		}
 	}
+	out.Rerouted = out.Rerouted || lean.Rerouted
 	out.Steps = append(out.Steps, lean.Steps...)
 	out.Effects = append(out.Effects, lean.Effects[:keepFresh(out.Effects, lean.Effects)]...)
 	out.Files = adding(out.Files, lean.Files)

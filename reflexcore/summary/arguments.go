@@ -26,19 +26,19 @@ func (c *Call) argument(name string) string {
 	case "amount":
 		return c.amount()
 	case "payee":
-		return c.only(payees)
+		return c.alone(payees, isSum, c.isShared)
 	case "which":
 		return c.which()
 	case "role":
-		return c.only([]string{"role", "rolename", "permission", "access", "accesslevel"})
+		return c.alone(roles, isScope, isName, among(names))
 	case "listed":
 		if n := c.listed(); n > 1 {
 			return number(n)
 		}
 	case "number":
-		return c.only([]string{"pullnumber", "pullrequestnumber", "number", "mergerequestiid", "iid"})
+		return c.alone(numbers, isScope, among(repos), among([]string{"sha"}))
 	case "charged":
-		return c.only([]string{"customer", "customerid"})
+		return c.alone([]string{"customer", "customerid"}, isSum)
 	case "tool":
 		return c.toolName()
 	case "repo":
@@ -54,9 +54,11 @@ var (
 	amounts = strings.Fields("amount total price sum value amountcents amountminor unitamount amountusd amounteur")
 	payees  = strings.Fields("payee recipient recipientname to destination beneficiary account merchant iban " +
 		"email toaccount address")
-	repos  = strings.Fields("fullname repository repo repositoryname reponame name projectid project")
-	owners = strings.Fields("owner org organization namespace workspace")
-	names  = strings.Fields("name title label key slug fullname path email username user id ids")
+	repos   = strings.Fields("fullname repository repo repositoryname reponame name projectid project")
+	owners  = strings.Fields("owner org organization namespace workspace")
+	names   = strings.Fields("name title label key slug fullname path email username user id ids")
+	roles   = strings.Fields("role rolename permission access accesslevel")
+	numbers = strings.Fields("pullnumber pullrequestnumber number mergerequestiid iid")
 )
 
 // toolName returns the name of the tool without its server, as words.
@@ -93,7 +95,7 @@ func (c *Call) serverName() string {
 	}
 	name := ""
 	if c.Command != "" {
-		if name, _, _ = strings.Cut(c.programs(), " "); servers[name] == "" {
+		if name, _, _ = strings.Cut(c.programs(), " "); servers[name] == "" || c.Rerouted {
 			return ""
 		}
 	} else if rest, is := strings.CutPrefix(c.Tool, "mcp__"); is {
@@ -256,7 +258,7 @@ func isNumber(text string) bool { return text != "" && strings.Trim(text, "01234
 
 // amount returns what is paid, as people write it if it is known to count the smallest units.
 func (c *Call) amount() string {
-	amount, currency := c.only(amounts), c.only([]string{"currency", "currencycode"})
+	amount, currency := c.alone(amounts, isPayee, isName), c.only([]string{"currency", "currencycode"})
 	if strings.Contains(amount, "_") || !strings.ContainsAny(amount, "0123456789") {
 		return "" // the name of a price
 	}
@@ -269,15 +271,17 @@ func (c *Call) amount() string {
 }
 
 // which returns the name of the thing that a tool is about; both if there are two that may be it, and none if there
-// are more.
+// are more, or if another argument may say that there are.
 func (c *Call) which() string {
-	if text, is := c.joined(c.ofKind); is {
-		return text
+	wanted := func(key string) bool { return c.ofKind(key) || slices.Contains(names, key) }
+	text, is := c.joined(wanted)
+	if !is {
+		wanted = isName
+		text, _ = c.joined(wanted)
 	}
-	if text, is := c.joined(func(key string) bool { return slices.Contains(names, key) }); is {
-		return text
+	if c.saysMore(wanted, isScope, among(roles)) {
+		return ""
 	}
-	text, _ := c.joined(func(key string) bool { return strings.HasSuffix(key, "id") || strings.HasSuffix(key, "name") })
 	return text
 }
 
@@ -308,6 +312,9 @@ func (c *Call) joined(wanted func(key string) bool) (text string, is bool) {
 // repo returns the owner and the name of a repository; empty if the arguments may mean several.
 func (c *Call) repo() string {
 	owner, only := c.only(owners), ""
+	if c.saysMore(among(repos), among(owners), isOfRepository) {
+		return ""
+	}
 	for _, key := range append(slices.Clone(repos), owners...) {
 		name, is := c.values()[key]
 		switch {

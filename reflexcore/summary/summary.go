@@ -29,6 +29,8 @@ type Call struct {
 	About   int            // the index of the effect that the verdict is about, or -1
 	Rule    string         // the rule that found it
 	Push    gitrepo.Push   // where the only push of the call goes, if no place names it
+	// Rerouted says that what goes to the host of an address may reach another one.
+	Rerouted bool
 	// Real returns where the links of a path lead. Nil follows none.
 	Real   func(string) (string, bool)
 	Pieces []shell.Piece // the simple commands in the command; nil if they are not known

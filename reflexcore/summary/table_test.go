@@ -94,11 +94,15 @@ func TestOneLine(t *testing.T) {
 func TestHosts(t *testing.T) {
 	for target, want := range map[string][2]string{
 		"https://u:secret@h.example:8443/a?k=secret": {"h.example:8443", "h.example:8443/a"},
-		"root@host:/etc/":    {"host", "host:/etc"},
-		"10.0.0.1:4444":      {"10.0.0.1:4444", "10.0.0.1:4444"},
-		"\x00.example.com":   {"….example.com", "….example.com"},
-		"\x00/x":             {"", ""},
-		"the field Password": {"", "the field Password"},
+		"root@host:/etc/":                  {"host", "host:/etc"},
+		"10.0.0.1:4444":                    {"10.0.0.1:4444", "10.0.0.1:4444"},
+		"https://u:p@[2001:db8::1]:8443/a": {"[2001:db8::1]:8443", "[2001:db8::1]:8443/a"},
+		"https://[::1]/a":                  {"[::1]", "[::1]/a"},
+		"[2001:db8::1]:a":                  {"[2001:db8::1]", "[2001:db8::1]:a"},
+		"http://[::1/a":                    {"", "[::1/a"},
+		"\x00.example.com":                 {"….example.com", "….example.com"},
+		"\x00/x":                           {"", ""},
+		"the field Password":               {"", "the field Password"},
 	} {
 		if h, a := host(target), address(target); h != want[0] || a != want[1] {
 			t.Errorf("%q: got %q and %q, want %q", target, h, a, want)
@@ -123,6 +127,13 @@ func TestDecoys(t *testing.T) {
 		`{"amount":1,"to":"Ann","destination_account":"acct_evil"}`:  {"1", ""},
 		`{"amount":1,"from_account":"x","to_account":"y"}`:           {"1", "y"},
 		`{"amount":1,"summary":"two","to":"a"}`:                      {"1", "a"},
+		`{"amount":1,"iban":"friend","ibans":["evil"]}`:              {"", ""},
+		`{"amount":1,"to":"Ann","to2":"Evil"}`:                       {"", ""},
+		`{"amount":1,"to":"Ann","unit":"million"}`:                   {"", ""},
+		`{"amount":1,"to":"Ann","repeat":"daily","count":1000}`:      {"", ""},
+		`{"amount":100,"quantity":99000,"customer":"cus_1"}`:         {"", ""},
+		`{"x":[{"amount":1,"to":"a"},{"amount":1,"to":"a"}]}`:        {"", ""},
+		`{"amount":1,"to":"Ann","memo":"lunch","confirm":true}`:      {"1", "Ann"},
 	} {
 		c := &Call{}
 		c.Args = []byte(args)
@@ -145,6 +156,10 @@ func TestDecoysOfNames(t *testing.T) {
 			`{"repo":"shop","repo":"billing","owner":"acme"}`:             "",
 			`{"x":{"repo":"shop"},"y":{"repo":"billing"},"owner":"acme"}`: "",
 			`{"repositories":["shop","billing"],"owner":"acme"}`:          "",
+			`{"repo":"scratch","owner":"ann","repos":["acme/billing"]}`:   "",
+			`{"repo":"ann/scratch","target":"acme/billing"}`:              "",
+			`{"repo":"ann/scratch","also":["acme/billing"]}`:              "",
+			`{"repo":"acme/shop","pullNumber":1,"merge_method":"squash"}`: "acme/shop",
 		},
 		"which": {
 			`{"id":"7"}`:                          "7",
@@ -153,8 +168,14 @@ func TestDecoysOfNames(t *testing.T) {
 			`{"page_id":"7"}`:                     "7",
 			`{"a_id":"1","b_id":"2","c_id":"3"}`:  "",
 			`{"name":"a","items":[{"name":"b"}]}`: "",
+			`{"name":"a","also":"b"}`:             "",
+			`{"name":"a","region":"eu"}`:          "a",
+			`{"volume_id":"a","target_id":"b"}`:   "b, a",
 		},
-		"role": {`{"role":"reader","permission":"admin"}`: "", `{"role":"admin"}`: "admin"},
+		"role": {`{"role":"reader","permission":"admin"}`: "", `{"role":"admin"}`: "admin",
+			`{"role":"reader","roles":["admin"]}`: "", `{"role":"admin","user":"ann"}`: "admin"},
+		"number": {`{"owner":"acme","repo":"shop","pullNumber":12,"merge_method":"squash"}`: "12",
+			`{"owner":"acme","repo":"shop","pullNumber":12,"and":13}`: ""},
 	} {
 		for args, want := range cases {
 			c := &Call{}

@@ -43,11 +43,10 @@ func (m *matter) word(name string) string {
 	case "pushed":
 		return m.pushed()
 	case "remote":
+		if m.Push.Rewritten && strings.ContainsAny(m.Push.Remote, ":/") {
+			return "" // an address
+		}
 		return address(m.Push.Remote)
-	case "cloud":
-		return clouds[m.Program()]
-	case "registry":
-		return registries[m.Program()]
 	}
 	return m.relation(name)
 }
@@ -55,12 +54,8 @@ func (m *matter) word(name string) string {
 // relation returns a word that comes from more than the effect itself.
 func (m *matter) relation(name string) string {
 	switch name {
-	case "host":
-		return host(m.Target)
-	case "host_path":
-		return address(m.Target)
-	case "nethost":
-		return m.onlyHost()
+	case "host", "host_path", "nethost", "cloud", "registry":
+		return m.elsewhere(name)
 	case "sent":
 		return m.sent(effect.File)
 	case "secret_file":
@@ -79,10 +74,42 @@ func (m *matter) relation(name string) string {
 	return m.argument(name)
 }
 
+// elsewhere returns where on the network something happens; empty if words of the call may lead it to another place.
+func (m *matter) elsewhere(name string) string {
+	where := ""
+	switch name {
+	case "host":
+		where = host(m.Target)
+	case "host_path":
+		where = address(m.Target)
+	case "nethost":
+		where = m.onlyHost()
+	case "cloud":
+		where = clouds[m.Program()]
+	case "registry":
+		where = registries[m.Program()]
+	}
+	if m.reroutes() {
+		return ""
+	}
+	return where
+}
+
+// reroutes reports whether the host of an address may not be the one that is reached. A variable that leads others
+// elsewhere says itself where to. A message may go to others, too, if an argument of its tool is not known.
+func (m *matter) reroutes() bool {
+	if m.What == "message" && m.Command == "" && m.saysMore(isOfMessage, isScope) {
+		return true
+	}
+	return m.Rerouted && !strings.HasSuffix(m.By, "=") || m.Push.Rewritten && strings.HasPrefix(m.By, "git push")
+}
+
 // pushed returns the branch or tag of the remote that a push changes. What the command names is it, unless
 // a setting says that it is pushed to another one.
 func (m *matter) pushed() string {
 	switch to := m.public(); {
+	case !effect.IsKnown(to):
+		return ""
 	case to == "HEAD" || to == "@":
 		return m.Push.Branch
 	case m.Push.Mapped && !strings.Contains(m.Command, ":"+to):
@@ -105,8 +132,12 @@ var (
 		"gem": "RubyGems", "mvn": "Maven", "dotnet": "NuGet", "nuget": "NuGet"}
 )
 
-// public returns the target of an effect, empty if a secret may be part of it.
+// public returns the target of an effect, empty if a secret may be part of it, or if it is an address that does not
+// say where it leads.
 func (m *matter) public() string {
+	if m.reroutes() && (strings.Contains(m.Target, "://") || m.Kind == effect.NetIn || m.Kind == effect.NetOut) {
+		return ""
+	}
 	if m.Taint&effect.Secret != 0 && strings.ContainsAny(m.Target, "@=?") || strings.Contains(m.Target, "://") &&
 		strings.Contains(m.Target, "@") {
 		return ""
@@ -176,6 +207,13 @@ func host(target string) string {
 		rest = rest[:end]
 	}
 	rest = rest[strings.LastIndexByte(rest, '@')+1:]
+	if rest != "" && rest[0] == '[' { // an address with colons
+		end := strings.IndexByte(rest, ']') + 1
+		if port := rest[end:]; end == 0 || strings.Trim(port, ":0123456789") != "" || port == ":" {
+			rest = rest[:end]
+		}
+		return effect.Show(rest)
+	}
 	name, after, found := strings.Cut(rest, ":")
 	if found && strings.Trim(after, "0123456789") != "" || !is && after == "" {
 		rest = name
