@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +33,10 @@ func TestForgedButtons(t *testing.T) {
 			p[first] = with(p[first], rest, v)
 		}
 	}
+	// What an approver surely pressed is refused with a word; anything else, in silence.
+	hers := []string{"another conversation in the container", "no message", "an ephemeral message", "a view",
+		"a message of a person", "a message of another bot", "no copy of the message", "another block",
+		"block and value differ", "another action", "two actions", "no action"}
 	for _, c := range []struct {
 		name   string
 		change func(object)
@@ -76,7 +81,9 @@ func TestForgedButtons(t *testing.T) {
 			if got := b.got(); len(got) != 0 {
 				t.Errorf("it became %+v", got)
 			}
-			if got := b.fake.Told(ann)[told:]; len(got) != 0 {
+			got := strings.Join(b.fake.Told(ann)[told:], " ")
+			old := strings.Contains(got, "no card of approver") || strings.Contains(got, "an older version")
+			if surely := slices.Contains(hers, c.name); got != "" && !old || old != surely {
 				t.Errorf("it was answered with %q", got)
 			}
 			if b.fake.Open(ann) {
