@@ -61,3 +61,13 @@ func TestATextThatIsTooLong(t *testing.T) {
 		}
 	}
 }
+
+// What only zsh parses is a syntax error to bash, which runs the lines around it.
+func TestLinesThatOnlyZshJoins(t *testing.T) {
+	a := analyzer(t)
+	for _, src := range []string{"echo a (b\nrm -rf /x\n)", "echo a (b\nrm -rf /x #)"} {
+		if got := effects(a, src); !strings.Contains(got, "delete /x") {
+			t.Errorf("%q: %s", src, got)
+		}
+	}
+}
