@@ -88,7 +88,9 @@ func (l *alerts) round(ctx context.Context, id string) {
 
 // everywhere posts in each of some chats that an agent is frozen because a person did not ask for a call of
 // it, and returns the chats that are done. It shows nothing of the call: its card may be for others.
-func (l *alerts) everywhere(ctx context.Context, r Request, chats []approver.Destination) (told []approver.Destination) {
+func (l *alerts) everywhere(
+	ctx context.Context, r Request, chats []approver.Destination,
+) (told []approver.Destination) {
 	agent, done := l.whoOf(r.Call), make([]bool, len(chats))
 	_ = inParallel(len(chats), func(n int) error {
 		to := chats[n]

@@ -332,7 +332,8 @@ func TestABareCodeInAReason(t *testing.T) {
 		bare := strings.ToLower(strings.TrimPrefix(first.Code.Reveal(), "CONFIRM-"))
 		x.Answers.Reply(t.Context(), approver.Reply{
 			Channel: "telegram", Conversation: "T", Sender: "1", Method: approver.ByPlain, Request: card.Request, Message: msg,
-			Reason: "use branch 3f2a9c, not (" + bare + ") " + bare[:3] + " " + bare[3:] + ", confirm " + bare[:2] + "-" + bare[2:],
+			Reason: "use branch 3f2a9c, not (" + bare + ") " + bare[:3] + " " + bare[3:] +
+				", confirm " + bare[:2] + "-" + bare[2:],
 		})
 		v := <-answer
 		heard := strings.NewReplacer(" ", "", "-", "").Replace(strings.ToLower(v.Reason))

@@ -84,7 +84,8 @@ func (d *Admin) pause(
 	if req.For < time.Minute || req.For > broadcaster.MaxPause {
 		return none, fmt.Errorf("a pause lasts 1m to %dm", int(broadcaster.MaxPause.Minutes()))
 	}
-	const nobody, through = "what rules ask about runs, and nobody is asked", "for %v %s let through without asking anybody"
+	const nobody = "what rules ask about runs, and nobody is asked"
+	const through = "for %v %s let through without asking anybody"
 	which, span := "HIGH calls", display.Duration(time.Duration(req.For))
 	does := effectOf(fmt.Sprintf(through, req.For, "HIGH calls are"), nobody, "Stop asking about HIGH calls for %s", span)
 	if req.All {

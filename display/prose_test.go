@@ -16,7 +16,8 @@ func TestOrdinarySigns(t *testing.T) {
 		{"rm –rf /srv", "", "rm ⟨U+2013⟩rf /srv"}, {"git log —all", "", "git log ⟨U+2014⟩all"},
 		{"don’t say “yes”", "", "don⟨U+2019⟩t say ⟨U+201C⟩yes⟨U+201D⟩"},
 		{"echo ‘$(id)’", "", "echo ⟨U+2018⟩$(id)⟨U+2019⟩"},
-		{"pаypal…", "p⟨U+0430⟩ypal…", "p⟨U+0430⟩ypal…"}, {"x\u202e…\u200b", "x⟨U+202E⟩…⟨U+200B⟩", "x⟨U+202E⟩⟨U+2026⟩⟨U+200B⟩"},
+		{"pаypal…", "p⟨U+0430⟩ypal…", "p⟨U+0430⟩ypal…"},
+		{"x\u202e…\u200b", "x⟨U+202E⟩…⟨U+200B⟩", "x⟨U+202E⟩⟨U+2026⟩⟨U+200B⟩"},
 		{"example․com", "example⟨U+2024⟩com", "example⟨U+2024⟩com"},
 	} {
 		want := c.prose

@@ -264,7 +264,8 @@ func thingOf(e *effect.Effect) (loss, bool) {
 	kind, _, _ := strings.Cut(e.Target, " ")
 	kind = strings.TrimSuffix(strings.TrimPrefix(kind, "delete-"), "s")
 	for _, b := range baselines["thing"] {
-		if slices.Contains(b.words, e.What) || slices.Contains(b.words, e.By) || kind != "repository" && slices.Contains(b.words, kind) {
+		if slices.Contains(b.words, e.What) || slices.Contains(b.words, e.By) ||
+			kind != "repository" && slices.Contains(b.words, kind) {
 			return b.loss, true
 		}
 	}

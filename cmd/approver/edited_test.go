@@ -46,7 +46,8 @@ type hook struct {
 // calls has an agent ask whether it may run a command.
 func (m pairMachine) calls(agent, command string) hook {
 	payload := fmt.Sprintf(`{"session_id":"s","transcript_path":"/t","cwd":%q,"permission_mode":"default",`+
-		`"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":%q},"tool_use_id":"toolu_1"}`, m.dir, command)
+		`"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":%q},"tool_use_id":"toolu_1"}`,
+		m.dir, command)
 	if agent == "windsurf" {
 		payload = fmt.Sprintf(`{"agent_action_name":"pre_run_command","trajectory_id":"t","execution_id":"e",`+
 			`"tool_info":{"command_line":%q,"cwd":%q}}`, command, m.dir)

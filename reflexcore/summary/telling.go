@@ -33,7 +33,8 @@ var (
 		"email name type permission role username user key")
 	// ofMessage are those of a message, with whoever gets it, which its effect counts.
 	ofMessage = wordset.Of("text body html markdown content title blocks attachment attachments filename threadts " +
-		"thread threadid inreplyto messageid template templateid type parsemode priority channel channelid channelname channels " +
+		"thread threadid inreplyto messageid template templateid type parsemode priority channel channelid channelname " +
+		"channels " +
 		"chat chatid room roomid conversation conversationid to cc bcc recipient recipients recipientid email emails " +
 		"address addresses user users userid userids username phone phonenumber number mentions url link embeds")
 )

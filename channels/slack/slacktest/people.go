@@ -174,7 +174,8 @@ func (s *Server) CommandPayload(user, conversation, name, text string) map[strin
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return reply{
-		"token": "verification", "team_id": cmp.Or(s.users[user].Team, Team), "team_domain": "home", "channel_id": conversation,
+		"token": "verification", "team_id": cmp.Or(s.users[user].Team, Team), "team_domain": "home",
+		"channel_id":   conversation,
 		"channel_name": strings.ToLower(conversation), "user_id": user, "user_name": s.users[user].Name,
 		"command": name, "text": text, "api_app_id": AppID, "is_enterprise_install": "false",
 		"response_url": "http://" + s.Addr + "/commands/unused", "trigger_id": s.trigger(user),

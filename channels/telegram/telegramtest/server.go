@@ -89,7 +89,8 @@ func New() *Server {
 	s := &Server{
 		token:   fmt.Sprintf("%d:%s", BotID, rand.Text()+rand.Text()[:9]),
 		changed: make(chan struct{}), scripted: map[string][]Trouble{},
-		users: map[int64]string{}, bots: map[int64]bool{}, chats: map[int64]*Chat{}, messages: map[int64][]*Message{}, lastID: 100,
+		users: map[int64]string{}, bots: map[int64]bool{}, chats: map[int64]*Chat{}, messages: map[int64][]*Message{},
+		lastID:     100,
 		nextUpdate: 900000, queries: map[string]*query{}, queryLife: 15 * time.Second,
 		told: map[int64][]string{}, toasts: map[int64][]Toast{}, whispers: map[int64][]Message{}, asides: map[int]int64{},
 		commands: map[commandKey][]Command{}, perSecond: 30,
