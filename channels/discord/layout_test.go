@@ -40,7 +40,7 @@ func TestOrder(t *testing.T) {
 		"**⚠️** May change after your answer: ./deploy.sh.\n" +
 		"**Agent says (not checked):** tidy up\n" +
 		"**👤** claude of ann \\@ devbox · \\~/src\n" +
-		"Or type this code, to approve once: `" + card.Code.Reveal() + "`"
+		"Or type this to approve once: `" + card.Code.Reveal() + "`"
 	if v.Embeds[0].Description != want {
 		t.Errorf("the card is\n%s\nwant\n%s", v.Embeds[0].Description, want)
 	}

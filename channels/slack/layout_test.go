@@ -63,7 +63,7 @@ func TestOrder(t *testing.T) {
 		"🟠 HIGH · Force-push main", "make\ngit push --force", "👉 git push --force", "Why It rewrites history.",
 		"⚠️ May change after your answer: ./deploy.sh.", "Agent says (not checked): tidy up", "👤 claude of ann @ box · ~/src",
 		"⏳ <!date^1772375530^{time_secs}|14:32:10 UTC> (2 min) · no answer is a no",
-		"Or type this code, to approve once: CONFIRM-7KQ4MX",
+		"Or type this to approve once: CONFIRM-7KQ4MX",
 	}
 	if got := lines(rendered(t, card)); strings.Join(got, "|") != strings.Join(want, "|") {
 		t.Errorf("the card is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -53,7 +53,7 @@ Why A forced push rewrites history.
 Agent says (not checked): tidy up
 👤 claude of dev @ devbox · ~/shop (main) · NOT ISOLATED
 ⏳ 14:32:10 UTC · no answer is a no
-Or type this code, to approve once: ` + card.Code.Reveal() + "\n"
+Or type this to approve once: ` + card.Code.Reveal() + "\n"
 	if got := textOf(m); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

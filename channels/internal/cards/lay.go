@@ -243,7 +243,7 @@ func (l *layout) answering(tap bool) (all []Element) {
 		return all
 	case tap && code == "":
 	case tap:
-		words := []Word{{Text: t.Text("Or type this code, to approve once: ")}, {Text: code, Typed: true}}
+		words := []Word{{Text: t.Text("Or type this to approve once: ")}, {Text: code, Typed: true}}
 		all = append(all, Element{Kind: Answer, Words: words})
 	case code == "":
 		all = append(all, Element{Kind: Answer, Words: []Word{{Text: t.Text("This card can only be refused.")}}})
