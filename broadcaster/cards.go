@@ -110,7 +110,7 @@ func changedPush(r Request, t display.Texts) string {
 		r.Call = changed
 	}
 	r.Verdict.Says = display.Summary{}
-	return push(r, t)
+	return push(withoutSecrets(r), t)
 }
 
 // body is the whole call, with what is dangerous or has changed in its environment. hidden reports that

@@ -1,9 +1,6 @@
 package display
 
-import (
-	"strings"
-	"unicode"
-)
+import "strings"
 
 // prosePunctuation are signs that people and agents write in sentences. In a sentence nobody takes them for a part
 // of a command; in a command a curly quote is no quote, and a long dash is no option, so there they are marked.
@@ -45,15 +42,6 @@ func plainProse(s string) string {
 	}, s)
 }
 
-// ends reports whether an ellipsis, a bullet or a dash in a word of a command is only that: it stands alone, or an
-// ellipsis is the end of a word. Anywhere else it may stand for two or three dots of a path, or begin an option.
-func ends(word string, i int, r rune) bool {
-	switch {
-	case !strings.ContainsRune("…–—•", r):
-		return false
-	case word == string(r):
-		return true
-	}
-	before := strings.TrimRightFunc(word[:i], func(r rune) bool { return !unicode.IsLetter(r) })
-	return r == '…' && before != "" && len(before) == i && strings.Trim(word[i+len("…"):], `"')].,;:!?`) == ""
-}
+// alone reports whether a dash or a bullet of a command stands alone, and begins no option. An ellipsis is always
+// marked there: it may stand for the dots of a path, and what approver cuts ends with one.
+func alone(word string, r rune) bool { return strings.ContainsRune("–—•", r) && word == string(r) }

@@ -77,7 +77,7 @@ func eachCharacter(s string, mixed bool, yield func(word string, i int, r rune, 
 				is = badByte
 			case isHidden(r):
 				is = hiddenKind(r)
-			case disguised && disguises(r) && !ends(word, i, r):
+			case disguised && disguises(r) && !alone(word, r):
 				is = foreign
 				if lookAlike(r) {
 					is = alike

@@ -54,7 +54,7 @@ func TestCommandsAsPeopleTypeThem(t *testing.T) {
 	for says, reason := range map[string]string{
 		"/freeze!": "", "/Freeze": "", "/FREEZE...": "", "/freeze" + bot + "!!": "", bot + " /freeze!": "",
 		"/freeze the agent went mad": "the agent went mad", "/freeze" + bot + ": it went mad": "it went mad",
-		"@Approver_Test_Bot: freeze it went mad": "it went mad",
+		"@Approver_Test_Bot: freeze it went mad": "it went mad", "/freeze what is this?!": "what is this?!",
 	} {
 		b.s.Type(text(ann), text(teamChat), says)
 		n++
@@ -63,7 +63,7 @@ func TestCommandsAsPeopleTypeThem(t *testing.T) {
 		}
 	}
 	for says, want := range map[string]approver.Want{
-		"/freeze?": approver.WantHelp, "/freeze or not?": approver.WantHelp, "/Pending.": approver.WantPending,
+		"/freeze?": approver.WantHelp, "/freeze ??": approver.WantHelp, "/Pending.": approver.WantPending,
 		bot + " status": approver.WantStatus,
 	} {
 		b.s.Type(text(ann), text(teamChat), says)
