@@ -34,7 +34,7 @@ func TestWhatIsNotBound(t *testing.T) {
 		answer := x.askAsync(t.Context(), call, approver.High)
 		synctest.Wait()
 		msg, card := x.tg.card(0)
-		if !strings.HasPrefix(warned(card), mayChange+"/home/a/x.sh, what ssh runs elsewhere: ") {
+		if !strings.HasPrefix(warned(card), "/home/a/x.sh, what ssh runs elsewhere: ") {
 			t.Errorf("the card says %q", warned(card))
 		}
 		if strings.Contains(warned(card), "ghp_0123456789") || strings.ContainsAny(warned(card), "\u202e\n") {
@@ -84,8 +84,8 @@ func TestNoGrantForWhatIsNotBound(t *testing.T) {
 	}
 }
 
-// mayChange is what a card says of what a yes does not bind, before its name.
-const mayChange = "May change after your answer, so a yes is for one run: "
+// mayChange is what a card says of what a yes does not bind, behind its name.
+const mayChange = " can change after you answer, so a yes is for one run."
 
 func TestUnboundNotice(t *testing.T) {
 	for _, c := range []struct {
@@ -99,7 +99,7 @@ func TestUnboundNotice(t *testing.T) {
 		{[]string{strings.Repeat("é", 200)}, strings.Repeat("é", 60) + "…"},
 		{[]string{"a\n b"}, "a b"},
 	} {
-		if got := display.UnboundNotice(c.names, display.Texts{}); got != mayChange+c.want+"." {
+		if got := display.UnboundNotice(c.names, display.Texts{}); got != c.want+mayChange {
 			t.Errorf("%q: %q", c.names, got)
 		}
 	}

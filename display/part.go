@@ -111,7 +111,7 @@ func UnboundNotice(unbound []string, t Texts) string {
 	if len(names) == 0 { // a record from a version without names
 		names = []string{t.Text("some of what this would run")}
 	}
-	return t.Text("May change after your answer, so a yes is for one run:") + " " + strings.Join(names, ", ") + "."
+	return t.Text("%s can change after you answer, so a yes is for one run.", strings.Join(names, ", "))
 }
 
 // MaskNames returns the names of what is not bound, with the secrets hidden that the card hides in

@@ -350,7 +350,7 @@ func TestWhatWasSwappedBehindTheCardDoesNotRun(t *testing.T) {
 			if !asked {
 				t.Fatalf("nobody was asked: %+v", v)
 			}
-			if strings.Contains(warned(card), "May change after your answer") {
+			if strings.Contains(warned(card), "can change after you answer") {
 				t.Errorf("the card says %q", warned(card))
 			}
 			h.write(s.file, s.after)
@@ -510,7 +510,7 @@ func TestWhatCannotBeBoundHasAName(t *testing.T) {
 				t.Fatalf("nobody was asked: %+v", v)
 			}
 			notice := strings.ReplaceAll(warned(card), h.dir+"/", "")
-			if !strings.HasPrefix(notice, "May change after your answer") || !strings.Contains(notice, name) {
+			if !strings.Contains(notice, "can change after you answer") || !strings.Contains(notice, name) {
 				t.Errorf("the card says %q, and not %q", warned(card), name)
 			}
 			for _, term := range []approver.Term{{Session: true}, {For: time.Minute}} {
@@ -616,7 +616,7 @@ func TestWhatIsTooMuchIsDeniedOrOnTheCard(t *testing.T) {
 			}
 			h.write("deploy.sh", evil)
 			h.says(card, true, approver.Term{})
-			if v := <-answer; v.Decision != approver.Deny && !strings.Contains(warned(card), "May change after your answer") {
+			if v := <-answer; v.Decision != approver.Deny && !strings.Contains(warned(card), "can change after you answer") {
 				t.Errorf("the swapped script was released, and the card said %q", warned(card))
 			}
 		})

@@ -352,7 +352,7 @@ func high(t *testing.T) approver.Card {
 		Why: []string{"A forced push rewrites history that others have.",
 			"Hard to undo: only who has the old commits can."},
 		Claimed: "tidy the branch before the release", Context: "claude of dev @ devbox · ~/shop (main) · NOT ISOLATED",
-		Warnings: []string{"May change after your answer, so a yes is for one run: ./deploy.sh."},
+		Warnings: []string{"./deploy.sh can change after you answer, so a yes is for one run."},
 		Details:  []display.Block{{Label: "Rule", Text: "reflex · git_force_push · version-control.yaml:77:5"}},
 		Code:     mint(t), Created: now, Due: now.Add(2 * time.Minute),
 	}

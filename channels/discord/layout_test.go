@@ -28,16 +28,16 @@ func rendered(t *testing.T, card approver.Card) view {
 func TestOrder(t *testing.T) {
 	card := high()
 	card.Body, card.Part = channeltest.Command("make\ngit push --force origin main"), "git push --force"
-	card.Warnings = []string{"May change after your answer: ./deploy.sh."}
+	card.Warnings = []string{"./deploy.sh can change after you answer."}
 	v := rendered(t, card)
-	content := fmt.Sprintf("🟠 HIGH · Force-push main\n⏳ <t:%d:R> · no answer is a no", card.Due.Unix())
+	content := fmt.Sprintf("🟠 HIGH · Force-push main\n⏳ <t:%d:R> · no answer by then is a no", card.Due.Unix())
 	if want := content; v.Content != want {
 		t.Errorf("the message is %q, want %q", v.Content, want)
 	}
 	want := "```bash\nmake\ngit push --force origin main\n```\n" +
 		"**👉** git push --force\n" +
 		"**Why** It rewrites history.\n" +
-		"**⚠️** May change after your answer: ./deploy.sh.\n" +
+		"**⚠️** ./deploy.sh can change after you answer.\n" +
 		"**Agent says (not checked):** tidy up\n" +
 		"**👤** claude of ann \\@ devbox · \\~/src\n" +
 		"Or type this to approve once: `" + card.Code.Reveal() + "`"

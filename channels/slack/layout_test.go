@@ -58,11 +58,11 @@ func rendered(t *testing.T, card approver.Card) message {
 func TestOrder(t *testing.T) {
 	card := testCard(t)
 	card.Body, card.Part = channeltest.Command("make\ngit push --force"), "git push --force"
-	card.Warnings = []string{"May change after your answer: ./deploy.sh."}
+	card.Warnings = []string{"./deploy.sh can change after you answer."}
 	want := []string{
 		"🟠 HIGH · Force-push main", "make\ngit push --force", "👉 git push --force", "Why It rewrites history.",
-		"⚠️ May change after your answer: ./deploy.sh.", "Agent says (not checked): tidy up", "👤 claude of ann @ box · ~/src",
-		"⏳ <!date^1772375530^{time_secs}|14:32:10 UTC> (2 min) · no answer is a no",
+		"⚠️ ./deploy.sh can change after you answer.", "Agent says (not checked): tidy up", "👤 claude of ann @ box · ~/src",
+		"⏳ <!date^1772375530^{time_secs}|14:32:10 UTC> (2 min) · no answer by then is a no",
 		"Or type this to approve once: CONFIRM-7KQ4MX",
 	}
 	if got := lines(rendered(t, card)); strings.Join(got, "|") != strings.Join(want, "|") {

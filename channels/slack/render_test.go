@@ -304,7 +304,7 @@ func wantClock(card approver.Card) []string {
 	if card.State.Settled() {
 		return nil
 	}
-	return []string{fmt.Sprintf("⏳ <!date^%d^{time_secs}|%s> (2 min) · no answer is a no", card.Due.Unix(),
+	return []string{fmt.Sprintf("⏳ <!date^%d^{time_secs}|%s> (2 min) · no answer by then is a no", card.Due.Unix(),
 		card.Due.Format("15:04:05 UTC"))}
 }
 

@@ -40,7 +40,7 @@ func mustRender(t testing.TB, card approver.Card) message {
 
 func TestRenderHigh(t *testing.T) {
 	card := highCard(t)
-	card.Warnings = []string{"May change after your answer: ./x."}
+	card.Warnings = []string{"./x can change after you answer."}
 	card.Why = append(card.Why, "Hard to undo.")
 	card.Part = "--force"
 	m := mustRender(t, card)
@@ -49,10 +49,10 @@ git push --force origin main
 👉 --force
 Why A forced push rewrites history.
 · Hard to undo.
-⚠️ May change after your answer: ./x.
+⚠️ ./x can change after you answer.
 Agent says (not checked): tidy up
 👤 claude of dev @ devbox · ~/shop (main) · NOT ISOLATED
-⏳ 14:32:10 UTC · no answer is a no
+⏳ 14:32:10 UTC · no answer by then is a no
 Or type this to approve once: ` + card.Code.Reveal() + "\n"
 	if got := textOf(m); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -143,7 +143,7 @@ func TestRenderExpiry(t *testing.T) {
 	} {
 		card := highCard(t)
 		card.Created, card.Due = created, created.Add(c.left)
-		if s := mustRender(t, card).page.html(); !strings.Contains(s, "⏳ "+c.want+" · no answer is a no\n") {
+		if s := mustRender(t, card).page.html(); !strings.Contains(s, "⏳ "+c.want+" · no answer by then is a no\n") {
 			t.Errorf("want %q in\n%s", c.want, s)
 		}
 	}

@@ -143,7 +143,7 @@ func TestFoldedTextTakesNoTap(t *testing.T) {
 		"directory of many lines": func(k *approver.Card) { k.Context = strings.Repeat("d\n", 120) },
 		"claim":                   func(k *approver.Card) { k.Claimed = long },
 		"reason":                  func(k *approver.Card) { k.Why = append(k.Why, "It overwrites "+long) },
-		"warning":                 func(k *approver.Card) { k.Warnings = []string{"May change after your answer: " + long} },
+		"warning":                 func(k *approver.Card) { k.Warnings = []string{"Can change after you answer: " + long} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newChannel(t, nil)

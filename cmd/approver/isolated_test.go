@@ -332,7 +332,7 @@ func TestIsolatedInstall(t *testing.T) {
 // tell whether it changes; the card says so. What it may read is bound.
 func (m *isolatedMachine) unbound() {
 	m.t.Helper()
-	const notice = "May change after your answer"
+	const notice = "can change after you answer"
 	for _, card := range m.chat.Cards("-1001") {
 		if strings.Contains(card.Text, notice) {
 			m.t.Errorf("nothing was unreadable, and a card says %s", card.Text)

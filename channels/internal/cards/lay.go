@@ -234,7 +234,7 @@ func (l *layout) answering(tap bool) (all []Element) {
 		}
 	}
 	if !card.Due.IsZero() {
-		all = append(all, Element{Kind: Clock, Text: t.Text("no answer is a no"), Until: card.Due,
+		all = append(all, Element{Kind: Clock, Text: t.Text("no answer by then is a no"), Until: card.Due,
 			Since: card.Created})
 	}
 	code := card.Code.Reveal()
