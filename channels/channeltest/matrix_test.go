@@ -158,6 +158,7 @@ func TestWhoGetsThrough(t *testing.T) {
 	apps := map[string]func(*testing.T) app{"telegram": newTelegram, "discord": newDiscord, "slack": newSlack}
 	for name, start := range apps {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			tables := [len(states)]string{}
 			var all sync.WaitGroup // they wait most of the time
 			for i, s := range states {

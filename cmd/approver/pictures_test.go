@@ -29,6 +29,7 @@ var varying = []struct {
 	{regexp.MustCompile(`in \d+ (?:seconds|minutes)`), "in 2 minutes"},
 	{regexp.MustCompile(`hidden, [0-9a-f]{6}`), "hidden, 4f1d07"},
 	{regexp.MustCompile(`asked \d+s ago`), "asked 1s ago"},
+	{regexp.MustCompile(`(?m)^slow .*\n`), ""}, // a machine with other work
 	{regexp.MustCompile(`\((\d+m)?\d+s left\)`), "(1m59s left)"},
 	{regexp.MustCompile(`\(\d+ (min|s)\)`), "(2 min)"},
 	{regexp.MustCompile(`\S+ ends at \d+ [0-9a-f]{12}`), "laptop ends at 7 3f9c1d2e4b5a"},
