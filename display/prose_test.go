@@ -9,7 +9,8 @@ import (
 func TestOrdinarySigns(t *testing.T) {
 	for _, c := range []struct{ text, prose, code string }{
 		{"é ü ß ñ 漢字 かな русский → ✓ € × 🔥", "", ""},
-		{"Loading…", "", "Loading⟨U+2026⟩"}, {"wait … done", "", "wait ⟨U+2026⟩ done"}, {"echo 'please wait…'", "", "echo 'please wait⟨U+2026⟩'"}, {"fast – and small", "", ""},
+		{"Loading…", "", "Loading⟨U+2026⟩"}, {"wait … done", "", "wait ⟨U+2026⟩ done"},
+		{"echo 'please wait…'", "", "echo 'please wait⟨U+2026⟩'"}, {"fast – and small", "", ""},
 		{"• one — two", "", ""},
 		{"cat …/etc/passwd", "", "cat ⟨U+2026⟩/etc/passwd"}, {"rm /srv/…/x", "", "rm /srv/⟨U+2026⟩/x"},
 		{"rm ./…", "", "rm ./⟨U+2026⟩"}, {"a…b", "", "a⟨U+2026⟩b"}, {"rm ..…", "", "rm ..⟨U+2026⟩"},

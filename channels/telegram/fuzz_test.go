@@ -58,12 +58,13 @@ func original(shown string) string { return strings.ReplaceAll(shown, string(tab
 
 // sentences are what people are told, and what others put into it.
 var sentences = map[string]string{
-	"Too late: Ann approved it. Nothing was changed.":        "Too late: Ann approved it. Nothing was changed.",
-	"Send /approve CONFIRM-7KQ4MX 15m, or /deny (or /help).": "Send [/approve CONFIRM-7KQ4MX] 15m, or [/deny] (or [/help]).",
-	"/pending, /status and /grants show it":                  "[/pending], [/status] and [/grants] show it",
-	"@all see t.me/evil, #now, +49170 123 and x@y.z":         "[@all] see [t.me/evil], [#now], [+49170] 123 and [x@y.z]",
-	"a <b>bold</b> & \"plain\"  two":                         "a [<b>bold</b>] & \"plain\"  two",
-	"":                                                       "",
+	"Too late: Ann approved it. Nothing was changed.": "Too late: Ann approved it. Nothing was changed.",
+	"Send /approve CONFIRM-7KQ4MX 15m, or /deny (or /help).": "Send [/approve CONFIRM-7KQ4MX] 15m, or [/deny] " +
+		"(or [/help]).",
+	"/pending, /status and /grants show it":          "[/pending], [/status] and [/grants] show it",
+	"@all see t.me/evil, #now, +49170 123 and x@y.z": "[@all] see [t.me/evil], [#now], [+49170] 123 and [x@y.z]",
+	"a <b>bold</b> & \"plain\"  two":                 "a [<b>bold</b>] & \"plain\"  two",
+	"":                                               "",
 }
 
 // bracketed puts brackets around what is code.
