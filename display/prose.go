@@ -44,4 +44,6 @@ func plainProse(s string) string {
 
 // alone reports whether a dash or a bullet of a command stands alone, and begins no option. An ellipsis is always
 // marked there: it may stand for the dots of a path, and what approver cuts ends with one.
-func alone(word string, r rune) bool { return strings.ContainsRune("–—•", r) && word == string(r) }
+func alone(word string, r rune) bool {
+	return strings.ContainsRune("–—•", r) && word == string(r)
+}
