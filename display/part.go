@@ -111,7 +111,8 @@ func UnboundNotice(unbound []string, t Texts) string {
 	if len(names) == 0 { // a record from a version without names
 		names = []string{t.Text("some of what this would run")}
 	}
-	return t.Text("%s can change after you answer, so a yes is for one run.", strings.Join(names, ", "))
+	// The names are safe as they are: as arguments of the text their notes would be marked once more.
+	return strings.Join(names, ", ") + " " + t.Text("can change after you answer, so a yes is for one run.")
 }
 
 // MaskNames returns the names of what is not bound, with the secrets hidden that the card hides in
