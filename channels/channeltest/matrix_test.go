@@ -209,28 +209,12 @@ func newMatrix(t *testing.T, a app, s state) *matrix {
 	}
 	channel, to := a.open(t, listed)
 	m.to = to
-	kv, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "m.db")}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = kv.Close() })
-	people := approver.People{}
-	people.Add(channel.Name(), listed)
-	o := broadcaster.Options{
-		Store: kv, Audit: keeper{}, People: people, Channels: []approver.Channel{channel},
-		Destinations: []approver.Destination{to}, CodeKey: make([]byte, 32), Log: slog.New(slog.DiscardHandler),
-		Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
-			return fingerprint.Bind(c, "policy", nil, nil)
-		},
-		Limit: func(context.Context, string, approver.ToolCall) error { return nil },
-		Judge: func(context.Context, approver.ToolCall) approver.Verdict {
-			return approver.Verdict{Decision: approver.Pass}
-		},
-	}
+	kv := embedded(t)
+	o := coreOptions(kv, channel, to, listed)
 	if s.name == "expired" {
 		o.TTL = 8 * time.Second
 	}
-	m.run(kv, o)
+	m.run(o)
 	m.ask(s)
 	if _, err := m.core.Removals.Remove(t.Context(), broadcaster.Removal{Person: "ex-approver", By: "root"}); err != nil {
 		t.Fatal(err)
@@ -241,18 +225,50 @@ func newMatrix(t *testing.T, a app, s state) *matrix {
 	return m
 }
 
-func (m *matrix) run(kv approver.KV, o broadcaster.Options) {
-	if err := broadcaster.BeginControls(m.t.Context(), kv); err != nil {
+// embedded is a store of its own.
+func embedded(t *testing.T) approver.KV {
+	kv, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "m.db")}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = kv.Close() })
+	return kv
+}
+
+// coreOptions are those of a core with one channel, which binds calls as the daemon does.
+func coreOptions(
+	kv approver.KV, channel approver.Channel, to approver.Destination, listed []approver.Approver,
+) broadcaster.Options {
+	people := approver.People{}
+	people.Add(channel.Name(), listed)
+	return broadcaster.Options{
+		Store: kv, Audit: keeper{}, People: people, Channels: []approver.Channel{channel},
+		Destinations: []approver.Destination{to}, CodeKey: make([]byte, 32), Log: slog.New(slog.DiscardHandler),
+		Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
+			return fingerprint.Bind(c, "policy", nil, nil)
+		},
+		Limit: func(context.Context, string, approver.ToolCall) error { return nil },
+		Judge: func(context.Context, approver.ToolCall) approver.Verdict {
+			return approver.Verdict{Decision: approver.Pass}
+		},
+	}
+}
+
+// run starts the core, and returns how to stop it.
+func (m *matrix) run(o broadcaster.Options) (stop func()) {
+	if err := broadcaster.BeginControls(m.t.Context(), o.Store); err != nil {
 		m.t.Fatal(err)
 	}
 	var err error
 	if m.core, err = broadcaster.NewBroadcaster(o); err != nil {
 		m.t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = m.core.Run(ctx) }()
-	m.t.Cleanup(func() { stop(); <-ended })
+	stop = func() { cancel(); <-ended }
+	m.t.Cleanup(stop)
+	return stop
 }
 
 var codeOnCard = regexp.MustCompile(`CONFIRM-\w+`)
