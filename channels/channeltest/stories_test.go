@@ -177,7 +177,9 @@ func TestOnePressAfterARestart(t *testing.T) {
 		}
 		x.restart()
 		after := x.ask(t.Context(), call)
-		x.until("the courier is back", func() bool { return x.request(request).WithdrawAt.IsZero() })
+		x.until("the courier and the channel are back", func() bool {
+			return x.request(request).WithdrawAt.IsZero() && x.core.Channels.State(x.to.Channel).Up
+		})
 		x.tap(x.ann, message, fake.ApproveButton)
 		if v := verdictOf(t, after); v.Decision != approver.Allow {
 			t.Errorf("%+v", v)
