@@ -3,6 +3,7 @@ package broadcaster
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -87,6 +88,7 @@ func TestNoEditOnACardThatWasNeverConfirmed(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		answer := x.asked(editable("c1"), asking(approver.High))
 		r := x.request()
+		r.Postings = slices.Clone(r.Postings)
 		for i, p := range r.Postings {
 			if p.To.Channel == "telegram" {
 				r.Postings[i].Unsure, r.Postings[i].Phase, r.Postings[i].Ref = true, Sending, approver.Ref{}

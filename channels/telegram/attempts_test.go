@@ -72,7 +72,8 @@ func TestCommandsAsPeopleTypeThem(t *testing.T) {
 			t.Errorf("%q gave %+v", says, r)
 		}
 	}
-	told := len(b.told(ann))
+	b.eventually("a word on each", func() bool { return len(b.told(ann)) == n })
+	told := n
 	b.s.Type(text(ann), text(teamChat), bot+" what is this?")
 	b.wantWord(ann, told, sayHelp, "a question to the bot")
 }

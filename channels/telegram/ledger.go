@@ -107,8 +107,10 @@ func newQueues(n int) *queues {
 // do runs f in the queue of key, after the work that is already there.
 func (q *queues) do(key string, f func()) { q.put(key, f, true) }
 
-// try runs f only if the queue of key does not exist and there are few others; otherwise it
-// drops f.
+// mostTried is how much work waits in a queue when try still adds some.
+const mostTried = 3
+
+// try runs f as do does if little waits in the queue of key and there are few queues; otherwise it drops f.
 func (q *queues) try(key string, f func()) { q.put(key, f, false) }
 
 func (q *queues) put(key string, f func(), must bool) {
@@ -116,7 +118,7 @@ func (q *queues) put(key string, f func(), must bool) {
 	defer q.mu.Unlock()
 	waiting, running := q.queue[key]
 	switch {
-	case !must && (running || len(q.queue) >= 4*cap(q.slots)):
+	case !must && (len(waiting) >= mostTried || !running && len(q.queue) >= 4*cap(q.slots)):
 	case running:
 		q.queue[key] = append(waiting, f)
 	default:

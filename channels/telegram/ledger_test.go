@@ -113,7 +113,10 @@ func TestQueuesAreBounded(t *testing.T) {
 		for _, key := range []string{"a", "b", "c", "d", "e"} {
 			l.do(key, work)
 		}
-		l.try("a", func() { refused.Add(1) }) // its queue is busy
+		for range mostTried {
+			l.try("a", func() {})
+		}
+		l.try("a", func() { refused.Add(1) }) // its queue is full
 		for _, key := range []string{"f", "g", "h"} {
 			l.try(key, work)
 		}
