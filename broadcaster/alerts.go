@@ -138,7 +138,7 @@ func (l *alerts) post(ctx context.Context, to approver.Destination, card approve
 		switch {
 		case err == nil || l.channels.nobodyThere(to.Channel, err):
 			return true
-		case errors.Is(err, approver.ErrFinal):
+		case errors.Is(err, approver.ErrFinal) && !errors.Is(err, errEnded): // a channel that ended may come back
 			l.Log.Error("people could not be told of a frozen agent", "channel", to.Channel, "error", err)
 			return true
 		case try >= alertTries || !sleep(ctx, pauseAfter(err, try, time.Minute)):

@@ -189,6 +189,20 @@ func TestAnAlertOutlivesARestart(t *testing.T) {
 			t.Errorf("%d alerts in telegram, %d in discord", tg, dc)
 		}
 	})
+	story(t, func(t *testing.T, x *bench) { // a channel that ended, and comes back
+		answer := x.askAsync(t.Context(), hookCall("c1"), approver.High)
+		time.Sleep(time.Second)
+		ended := func(err error) { x.Channels.states.ended("discord", err) }
+		ended(fmt.Errorf("the token was revoked: %w", approver.ErrFinal))
+		x.wants(approver.WantDisown, 0, "1")
+		<-answer
+		time.Sleep(2 * alertRound)
+		ended(nil)
+		time.Sleep(2 * alertRound)
+		if n := frozen(x.dc); n != 1 {
+			t.Errorf("%d alerts in discord", n)
+		}
+	})
 	story(t, func(t *testing.T, x *bench) { // a chat that is away for days is given up in the end
 		answer := x.askAsync(t.Context(), hookCall("c1"), approver.High)
 		time.Sleep(time.Second)
@@ -239,6 +253,18 @@ func TestACardSaysAllOfAYesThatLasts(t *testing.T) {
 		if _, card := x.tg.card(0); !strings.HasPrefix(card.Result, "↩ Approved by Alice") ||
 			card.State != approver.Withdrawn || !strings.HasSuffix(card.Result, "most likely nothing ran · taken back by root") {
 			t.Errorf("taken back: %v %q", card.State, card.Result)
+		}
+	})
+	story(t, func(t *testing.T, x *bench) { // "Not mine" ends what was kept
+		answer := x.askAsync(t.Context(), hookCall("c1"), approver.High)
+		time.Sleep(time.Second)
+		x.tapTerm(session)
+		<-answer
+		time.Sleep(3 * time.Minute)
+		x.wants(approver.WantDisown, 0, "2")
+		time.Sleep(time.Minute)
+		if got := result(x); strings.Contains(got, "kept for the same call") || !strings.Contains(got, "did not ask for this") {
+			t.Errorf("disowned: %q", got)
 		}
 	})
 	story(t, func(t *testing.T, x *bench) {
