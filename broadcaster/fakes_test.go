@@ -131,6 +131,15 @@ func (m *memKV) PutBefore(
 }
 
 func (m *memKV) Due(ctx context.Context, shard, limit int) ([]string, error) {
+	return m.dueOf(ctx, limit, func(s int) bool { return s == shard })
+}
+
+// DueAll implements approver.Sweeper. Its limit is for all shards together.
+func (m *memKV) DueAll(ctx context.Context, limit int) ([]string, error) {
+	return m.dueOf(ctx, limit*approver.Shards, func(int) bool { return true })
+}
+
+func (m *memKV) dueOf(ctx context.Context, limit int, of func(shard int) bool) ([]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.check(ctx, "due", ""); err != nil {
@@ -138,7 +147,7 @@ func (m *memKV) Due(ctx context.Context, shard, limit int) ([]string, error) {
 	}
 	var keys []string
 	for _, k := range slices.Sorted(maps.Keys(m.due)) {
-		if s, _ := approver.ShardOfKey(k); s == shard && !m.due[k].After(time.Now()) && len(keys) < limit {
+		if s, _ := approver.ShardOfKey(k); of(s) && !m.due[k].After(time.Now()) && len(keys) < limit {
 			keys = append(keys, k)
 		}
 	}

@@ -85,6 +85,8 @@ func (b badShard) Due(ctx context.Context, shard, limit int) ([]string, error) {
 	return keys, err
 }
 
+func (b badShard) DueAll(context.Context, int) ([]string, error) { return nil, errors.ErrUnsupported }
+
 // An odd update makes a channel's receiver panic. That must end this channel,
 // not the daemon with all others.
 func TestPanicInAChannelUnderALease(t *testing.T) {

@@ -75,6 +75,9 @@ func (h *hookKV) Due(ctx context.Context, shard, limit int) ([]string, error) {
 	return h.memKV.Due(ctx, shard, limit)
 }
 
+// DueAll implements approver.Sweeper: the shards are looked through one by one.
+func (h *hookKV) DueAll(context.Context, int) ([]string, error) { return nil, errors.ErrUnsupported }
+
 // The story: the consume reads the clock before the deadline and then waits in the
 // queue of a store whose disk stalls for five seconds (boltstore's one writer).
 // Nothing looks at the clock again when its turn comes: the call is released

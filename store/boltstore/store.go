@@ -374,6 +374,20 @@ func (s *Store) Due(ctx context.Context, shard, limit int) ([]string, error) {
 	return s.scheduled(ctx, shard, limit, false)
 }
 
+// DueAll implements approver.Sweeper: all shards in one look at the file, at most
+// 1,000 keys of each.
+func (s *Store) DueAll(ctx context.Context, limit int) ([]string, error) {
+	limit, err := arg.Due(0, limit)
+	var keys []string
+	err = s.view(ctx, err, func(tx *bbolt.Tx) error {
+		for shard := range approver.Shards {
+			keys = append(keys, s.listed(tx, shard, limit, false)...)
+		}
+		return nil
+	})
+	return keys, err
+}
+
 // Scheduled implements approver.Lister.
 func (s *Store) Scheduled(ctx context.Context, shard, limit int) ([]string, error) {
 	return s.scheduled(ctx, shard, limit, true)
@@ -384,20 +398,26 @@ func (s *Store) scheduled(ctx context.Context, shard, limit int, later bool) ([]
 	limit, err := arg.Due(shard, limit)
 	var keys []string
 	err = s.view(ctx, err, func(tx *bbolt.Tx) error {
-		now, _ := s.clock.read()
-		c := tx.Bucket(dues).Cursor()
-		for k, keep := c.Seek([]byte{byte(shard)}); len(k) > 9 && k[0] == byte(shard) &&
-			len(keys) < limit; k, keep = c.Next() {
-			if !later && int64(binary.BigEndian.Uint64(k[1:])) > now {
-				break
-			}
-			if len(keep) == 8 && int64(binary.BigEndian.Uint64(keep)) > now {
-				keys = append(keys, string(k[9:]))
-			}
-		}
+		keys = s.listed(tx, shard, limit, later)
 		return nil
 	})
 	return keys, err
+}
+
+func (s *Store) listed(tx *bbolt.Tx, shard, limit int, later bool) []string {
+	var keys []string
+	now, _ := s.clock.read()
+	c := tx.Bucket(dues).Cursor()
+	for k, keep := c.Seek([]byte{byte(shard)}); len(k) > 9 && k[0] == byte(shard) &&
+		len(keys) < limit; k, keep = c.Next() {
+		if !later && int64(binary.BigEndian.Uint64(k[1:])) > now {
+			break
+		}
+		if len(keep) == 8 && int64(binary.BigEndian.Uint64(keep)) > now {
+			keys = append(keys, string(k[9:]))
+		}
+	}
+	return keys
 }
 
 // Watch implements approver.KV.
