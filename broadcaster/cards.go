@@ -161,8 +161,13 @@ func whyLines(v approver.Verdict, t display.Texts) (lines []string) {
 // context says in one line whose agent asks, and from where.
 func (v *Cards) context(r Request, t display.Texts) string {
 	parts := []string{Agent(r.Call)}
-	if v.Host != "" {
-		parts[0] += "@" + display.SafeLine(v.Host)
+	switch host := display.SafeLine(v.Host); {
+	case r.Call.Own && host != "":
+		parts[0] = t.Text("approver itself on %s, because a file was changed: it cannot tell by whom", host)
+	case r.Call.Own:
+		parts[0] = t.Text("approver itself, because a file was changed: it cannot tell by whom")
+	case host != "":
+		parts[0] += "@" + host
 	}
 	where := dirLine(r.Call)
 	if says := r.Verdict.Says; says.Branch != "" {

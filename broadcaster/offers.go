@@ -43,12 +43,12 @@ func lastingText(call approver.ToolCall, t display.Texts) string {
 	if call.Dir == "" {
 		where = display.Msg("in no known folder")
 	}
-	what := display.Msg("this very call")
+	hours := int(approver.SessionTerm / time.Hour)
 	if call.Command != "" {
-		what = display.Msg("this very command")
+		return t.Text("only this very command of %s %s, with the files it runs as they are now, for %d hours at most", who,
+			where, hours)
 	}
-	return t.Text("only %s of %s %s, while the files it runs stay the same; a session ends after %d hours at most", what,
-		who, where, int(approver.SessionTerm/time.Hour))
+	return t.Text("only this very call of %s %s, for %d hours at most", who, where, hours)
 }
 
 // homeDir is the folder of a call, with ~ for the home of its user.

@@ -241,8 +241,8 @@ func TestAQuestionThatIsOverSaysWhy(t *testing.T) {
 	}
 }
 
-// The version of a policy is a hash, which nobody reads on a phone: the card has its beginning, the details all.
-func TestAVersionIsShort(t *testing.T) {
+// The version of a policy is a hash, which nobody reads on a phone: only the details have it.
+func TestAVersionIsInTheDetails(t *testing.T) {
 	version := strings.Repeat("0123456789abcdef", 4)
 	card := composed(Options{}).Cards.Of(Request{State: approver.Pending, Call: approver.ToolCall{Agent: "approver",
 		Tool: "change_policy", Own: true, Args: json.RawMessage(`{"diff":["+x"],"version":"` + version + `"}`)}})
@@ -253,8 +253,7 @@ func TestAVersionIsShort(t *testing.T) {
 	for _, b := range card.Details {
 		details += b.Text + "\n"
 	}
-	if !strings.Contains(body, version[:12]+"...") || strings.Contains(body, version[:13]) ||
-		!strings.Contains(details, version) {
+	if strings.Contains(body, version[:8]) || !strings.Contains(details, version) {
 		t.Errorf("body:\n%s\ndetails:\n%s", body, details)
 	}
 }

@@ -82,8 +82,7 @@ func (b *builder) question(c Call, fields []field, isObject bool) {
 			continue
 		}
 		if text, _ := textOf(f.raw); f.key == versionKey && digest().MatchString(text) {
-			b.say(ownLabel(f.key), text[:shownDigits]+"...") // the details have it whole
-			continue
+			continue // the details have it
 		}
 		b.value(ownLabel(f.key), f.raw)
 	}
@@ -95,12 +94,8 @@ func (b *builder) question(c Call, fields []field, isObject bool) {
 	}
 }
 
-// versionKey is the argument with the version of settings. Of one that is a hash the card shows the first digits,
-// and the details all.
-const (
-	versionKey  = "version"
-	shownDigits = 12
-)
+// versionKey is the argument with the version of settings. One that is a hash is shown in the details only.
+const versionKey = "version"
 
 var digest = shape.Pattern(`^[0-9a-f]{64}$`)
 
@@ -185,6 +180,9 @@ func (b *builder) ownDiff(lines []string) bool {
 	if len(names) == 3 && names[0] == "diff "+names[1][4:]+" "+names[2][4:] {
 		names = names[1:] // it only repeats the others
 	}
+	if len(names) == 2 && inForce(names[0], names[1]) {
+		names = nil // the question says what is changed
+	}
 	for _, n := range names {
 		label := map[string]string{"-": "Before", "+": "After"}[n[:1]]
 		b.text(cmp.Or(label, "Compares"), strings.TrimLeft(strings.TrimPrefix(n, "diff"), "-+ "))
@@ -201,6 +199,12 @@ func (b *builder) ownDiff(lines []string) bool {
 		lines = lines[end:]
 	}
 	return true
+}
+
+// inForce reports whether the names of a diff say only that what is in force is compared with what is to be.
+func inForce(before, after string) bool {
+	name, ok := strings.CutSuffix(strings.TrimPrefix(before, "--- "), " in force")
+	return ok && after == "+++ "+name+" proposed"
 }
 
 // ownText returns the whole question: its sentence, one line for each value and, at the end, the

@@ -48,7 +48,7 @@ func loosened(was, now *Rule) (why []string) {
 		return why // it was not enforced
 	}
 	loosens(now.Shadow, "is recorded and no longer enforced")
-	loosens(now.Decision > was.Decision, "decides %s instead of %s", now.Decision, was.Decision)
+	loosens(now.Decision > was.Decision, "decides %s, where it decides %s now", now.Decision, was.Decision)
 	loosens(now.Severity > was.Severity, "is less severe")
 	loosens(now.Confidence < was.Confidence, "is less sure")
 	loosens(was.Decision == approver.Deny && now.Decision == approver.Deny && now.Appealable && !was.Appealable,

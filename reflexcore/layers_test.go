@@ -325,7 +325,7 @@ func TestLoosens(t *testing.T) {
 		"new, for the evaluation": {nil, with(func(r *reflexcore.Rule) { r.MinTier = approver.TierEvaluation }),
 			"the rule a is new, and leaves calls to the evaluation"},
 		"milder": {[]reflexcore.Rule{base}, with(func(r *reflexcore.Rule) { r.Decision = approver.Warn }),
-			"decides warn instead of ask"},
+			"decides warn, where it decides ask now"},
 		"stricter": {[]reflexcore.Rule{base},
 			with(func(r *reflexcore.Rule) { r.Decision = approver.Deny; r.Severity = approver.Catastrophic }), ""},
 		"less severe": {with(func(r *reflexcore.Rule) { r.Severity = approver.Catastrophic }),

@@ -165,7 +165,7 @@ func compareRule(old, next *rule) (why []string) {
 			why = append(why, "the rule "+name+" "+text)
 		}
 	}
-	loosens(y.Decision > x.Decision, "decides "+y.Decision.String()+" instead of "+x.Decision.String())
+	loosens(y.Decision > x.Decision, "decides "+y.Decision.String()+", where it decides "+x.Decision.String()+" now")
 	// A rule that asks matches more calls than one that allows, also ones that a later rule denied.
 	loosens(y.Decision == approver.Ask && x.Decision == approver.Allow,
 		"asks instead of allowing, and so matches more calls")

@@ -59,7 +59,7 @@ func TestCompare(t *testing.T) {
 		"a rule that allows": {"rules:\n", "rules:\n  - {name: z, command: z, decision: allow}\n", "is new and allows"},
 		"ask before deny": {"rules:\n", "rules:\n  - {name: z, command: z, decision: ask}\n",
 			"may have been stopped by a later one"},
-		"deny becomes ask":  {"'rm', decision: deny", "'rm', decision: ask", "decides ask instead of deny"},
+		"deny becomes ask":  {"'rm', decision: deny", "'rm', decision: ask", "decides ask, where it decides deny now"},
 		"allow becomes ask": {"'git status', decision: allow", "'git status', decision: ask", "matches more calls"},
 		"other text":        {"'rm'", "'rm -rf'", "the rule a matches other calls"},
 		"a condition more":  {"command: 'rm'", "command: 'rm', when: {agents: [codex]}", "the rule a matches other calls"},
