@@ -174,7 +174,8 @@ func (r *reloader[V]) proposal(next V, change shieldcore.Change) (approver.ToolC
 	shown := map[string]any{"file": r.name, "version": next.Version(),
 		"diff": strings.Split(strings.TrimSuffix(change.Diff, "\n"), "\n")}
 	says := display.Summary{Title: display.Phrase{Text: r.spec.title},
-		Why: display.Sentence("it is looser than what is in force: what is denied may be asked about, and what is asked about may run")}
+		Why: display.Sentence("it is looser than what is in force: what is denied may be asked about, and what is asked " +
+			"about may run")}
 	for _, why := range change.Why {
 		says.Does = append(says.Does, display.Phrase{Text: "%s", Args: []string{display.OneLine(why)}})
 	}
