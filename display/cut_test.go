@@ -33,3 +33,19 @@ func TestCutSaysWhatItHides(t *testing.T) {
 		}
 	}
 }
+
+// A line that a cut tears could look like another one: "rm -rf /srv/cache" as "rm -rf /srv".
+func TestCutTearsNoLine(t *testing.T) {
+	text := strings.Repeat("rm -rf /srv/cache/0123\n", 100)
+	for limit := 400; limit < 500; limit++ {
+		shown, _ := Cut(text, limit)
+		for line := range strings.Lines(shown) {
+			if line != "rm -rf /srv/cache/0123\n" && !strings.Contains(line, "bytes hidden") {
+				t.Fatalf("limit %d: %q", limit, line)
+			}
+		}
+	}
+	if shown, _ := Cut(strings.Repeat("x", 900)+"\n", 500); len(shown) < 490 {
+		t.Errorf("a text with one end of a line lost %d bytes more than it had to", 500-len(shown))
+	}
+}

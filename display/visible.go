@@ -361,8 +361,18 @@ func Cut(text string, limit int) (shown string, hiddenBytes int) {
 		tail += size
 	}
 	head, tail = beforeMark(text, head), afterMark(text, tail)
+	// A torn line can look like another one: if there is a line end near, the cut is there.
+	if at := strings.LastIndexByte(text[:head], '\n'); at >= 0 && head-at <= min(maxTorn, head/2) {
+		head = at
+	}
+	if at := strings.IndexByte(text[tail:], '\n'); at >= 0 && at < min(maxTorn, (len(text)-tail)/2) {
+		tail += at + 1
+	}
 	return text[:head] + note(tail-head) + text[tail:], tail - head
 }
+
+// maxTorn is how much of a torn line Cut leaves out beside what it has to hide.
+const maxTorn = 160
 
 // maxMark is the length of the longest mark of Visible.
 const maxMark = len("⟨U+10FFFF⟩")
