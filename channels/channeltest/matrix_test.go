@@ -2,11 +2,9 @@ package channeltest_test
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -32,9 +30,16 @@ type app interface {
 	// add makes somebody new of a kind, and returns their id; empty if the platform has none.
 	add(kind string) string
 	// open makes the channel for these approvers, and returns where its cards go.
-	open(t *testing.T, approvers []approver.Approver) (approver.Channel, approver.Destination)
+	open(approvers []approver.Approver) (approver.Channel, approver.Destination, error)
 	// press sends the press of a button that the card need not have, as a changed client could.
 	press(user, conversation, message, request string, button fake.Button)
+	// pressCopy sends the press of a button on a copy of the card in the conversation elsewhere, which gets none.
+	pressCopy(t try, button fake.Button)
+	elsewhere() string
+	// pressAs sends the press of Approve by somebody with an id of the test's choice, who is called like an approver.
+	pressAs(t try, id string)
+	// gesture sends what else people do to a card and to their messages: reactions, and edits that make an answer.
+	gesture(t try)
 	// asks reports whether a person was shown something that waits for their text, or a page.
 	asks(user string) bool
 	// unseen are the ways in that the platform does not show to the bot.
@@ -50,9 +55,13 @@ type try struct {
 	request string
 	message string
 	code    string
+	other   other
 	user    string
 	unheard bool // the channel has no word for such a user, so no dialog opens
 }
+
+// An other is a card that nobody answers: what is taken from it must not count on another card.
+type other struct{ request, code string }
 
 // A way is one way in.
 type way struct {
@@ -60,6 +69,8 @@ type way struct {
 	send func(t try)
 	// quiet says that the bot is not addressed: whoever is not on the list may hear nothing.
 	quiet bool
+	// never says that it counts for nobody.
+	never bool
 	// unseen says that the platform does not show it to the bot.
 	unseen bool
 }
@@ -80,11 +91,39 @@ func button(name string, b fake.Button, text string) way {
 	}}
 }
 
+func (t try) text(s string) string {
+	return strings.NewReplacer("OTHER", t.other.code, "CODE", t.code).Replace(s)
+}
+
 func typed(text string, quiet bool) way {
-	return way{name: text, quiet: quiet, send: func(t try) {
-		t.Type(t.user, t.to.Conversation, strings.ReplaceAll(text, "CODE", t.code))
+	return way{name: text, quiet: quiet, send: func(t try) { t.Type(t.user, t.to.Conversation, t.text(text)) }}
+}
+
+func replied(text string) way {
+	return way{name: "reply: " + text, quiet: true, send: func(t try) {
+		t.ReplyTo(t.user, t.to.Conversation, t.message, t.text(text))
 	}}
 }
+
+// entered is the other card's code in this card's own dialog, or where it has none, as a reply to it.
+func (t try) entered() {
+	for _, c := range t.Cards(t.to.Conversation) {
+		if c.Message == t.message && slices.Contains(c.Buttons, fake.CodeButton) && !t.unheard &&
+			t.EnterCode(t.user, t.to.Conversation, t.message, t.other.code) == nil {
+			return
+		}
+	}
+	t.ReplyTo(t.user, t.to.Conversation, t.message, t.other.code)
+}
+
+// elsewhere types something in a conversation that gets no cards.
+func elsewhere(text string) way {
+	return never(way{name: "elsewhere: " + text, quiet: true, send: func(t try) {
+		t.Type(t.user, t.elsewhere(), t.text(text))
+	}})
+}
+
+func never(w way) way { w.never = true; return w }
 
 // ways are the ways in that all platforms have.
 var ways = []way{
@@ -100,10 +139,17 @@ var ways = []way{
 	}},
 	typed("/approve CODE", false), typed("/deny CODE use a branch", false), typed("CODE", true),
 	replied("CODE"), replied("yes"), replied("no"), replied("no, use a branch instead"), replied("what is this?"),
+	never(way{name: "Enter another card's code", quiet: true, send: try.entered}), never(replied("no OTHER")),
+	never(way{name: "Approve another card", send: func(t try) {
+		t.press(t.user, t.to.Conversation, t.message, t.other.request, fake.ApproveButton)
+	}}),
+	elsewhere("/approve CODE"), never(way{name: "elsewhere: Approve once", quiet: true, send: func(t try) {
+		t.pressCopy(t, fake.ApproveButton)
+	}}),
 }
 
-// The kinds of people, the one whose answers count last. Bots and outsiders stand on the list of approvers,
-// which an attacker may have tricked somebody into.
+// The kinds of people, the one whose answers count last. All have the same name. Bots and outsiders stand on the
+// list of approvers, which an attacker may have tricked somebody into.
 var kinds = []string{"bot", "outsider", "member", "ex-approver", "approver"}
 
 // A state is how the request stands when the answer comes.
@@ -139,9 +185,10 @@ type matrix struct {
 	t     *testing.T
 	to    approver.Destination
 	ways  []way
-	tries []try // without their users
+	tries []try // without their users; the last is that of the other card
 	who   map[string][]string
 	boss  string
+	want  map[string]string // the cells of the golden file
 	leave context.CancelFunc
 
 	strangers sync.Mutex
@@ -155,36 +202,28 @@ func TestWhoGetsThrough(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a while, and the race detector sees the same in the tests of each channel")
 	}
-	apps := map[string]func(*testing.T) app{"telegram": newTelegram, "discord": newDiscord, "slack": newSlack}
-	for name, start := range apps {
+	for name, start := range platforms {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tables := [len(states)]string{}
-			var all sync.WaitGroup // they wait most of the time
-			for i, s := range states {
-				all.Go(func() {
-					t.Run(s.name, func(t *testing.T) { tables[i] = newMatrix(t, start(t), s).table(s) })
-				})
-			}
-			all.Wait()
-			compare(t, name, strings.Join(tables[:], "\n"))
+			tableOf(t, name, start)
 		})
 	}
 }
 
-// compare compares a table with its golden file.
-func compare(t *testing.T, name, got string) {
-	t.Helper()
-	t.Log("\n" + got)
-	file := filepath.Join("testdata", "who-gets-through-"+name+".txt")
-	if *update {
-		if err := errors.Join(os.MkdirAll("testdata", 0o750), os.WriteFile(file, []byte(got), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+// platforms are the chats that have a fake.
+var platforms = map[string]func(*testing.T) app{"telegram": newTelegram, "discord": newDiscord, "slack": newSlack}
+
+// tableOf is the table of one platform, with all states at once.
+func tableOf(t *testing.T, name string, start func(*testing.T) app) {
+	tables := [len(states)]string{}
+	var all sync.WaitGroup // they wait most of the time
+	for i, s := range states {
+		all.Go(func() {
+			t.Run(s.name, func(t *testing.T) { tables[i] = newMatrix(t, start(t), s).table(s) })
+		})
 	}
-	if want, err := os.ReadFile(file); err != nil || got != string(want) {
-		t.Errorf("it is not the table in %s (-update writes it, read it then): %v", file, err)
-	}
+	all.Wait()
+	compare(t, name, strings.Join(tables[:], "\n"))
 }
 
 // newMatrix starts the channel and the core, and brings all requests into the state.
@@ -197,7 +236,7 @@ func newMatrix(t *testing.T, a app, s state) *matrix {
 	add := func(kind, person string) string {
 		id := a.add(kind)
 		if id != "" && kind != "member" {
-			listed = append(listed, approver.Approver{ID: id, Name: person, Person: person})
+			listed = append(listed, approver.Approver{ID: id, Name: sameName, Person: person})
 		}
 		return id
 	}
@@ -207,12 +246,15 @@ func newMatrix(t *testing.T, a app, s state) *matrix {
 			m.who[kind] = append(m.who[kind], add(kind, kind))
 		}
 	}
-	channel, to := a.open(t, listed)
-	m.to = to
-	kv := embedded(t)
+	channel, to, err := a.open(listed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.to, m.want = to, golden(to.Channel, s)
+	kv := embeddedIn(t, filepath.Join(t.TempDir(), "m.db"))
 	o := coreOptions(kv, channel, to, listed)
 	if s.name == "expired" {
-		o.TTL = 8 * time.Second
+		o.TTL = 12 * time.Second // for all cards to be posted, also on a busy machine
 	}
 	m.run(o)
 	m.ask(s)
@@ -225,9 +267,9 @@ func newMatrix(t *testing.T, a app, s state) *matrix {
 	return m
 }
 
-// embedded is a store of its own.
-func embedded(t *testing.T) approver.KV {
-	kv, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "m.db")}, slog.New(slog.DiscardHandler))
+// embeddedIn is a store in a file of its own.
+func embeddedIn(t *testing.T, file string) approver.KV {
+	kv, err := boltstore.Open(boltstore.Config{Path: file}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +321,7 @@ func (m *matrix) ask(s state) {
 	m.leave = leave
 	var all sync.WaitGroup
 	m.t.Cleanup(func() { leave(); all.Wait() })
-	for i := range m.ways {
+	for i := range len(m.ways) + 1 {
 		call := approver.ToolCall{ID: fmt.Sprintf("%032d", i), Agent: "claude", Session: "s", Tool: "Bash",
 			Command: fmt.Sprintf("make target-%02d", i), Dir: "/repo", At: time.Now(), Changes: true}
 		call.Args = fmt.Appendf(nil, `{"command":%q}`, call.Command)
@@ -291,7 +333,7 @@ func (m *matrix) ask(s state) {
 			m.core.Ask(ctx, call, approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: s.sev})
 		})
 	}
-	m.tries = make([]try, len(m.ways))
+	m.tries = make([]try, len(m.ways)+1)
 	m.until("the cards", func() bool {
 		open, _ := m.core.Requests.Open(m.t.Context())
 		ready := 0
@@ -306,8 +348,12 @@ func (m *matrix) ask(s state) {
 				}
 			}
 		}
-		return ready == len(m.ways)
+		return ready == len(m.tries)
 	})
+	last := m.tries[len(m.ways)]
+	for i := range m.tries {
+		m.tries[i].other = other{last.request, last.code}
+	}
 }
 
 func (m *matrix) until(what string, ok func() bool) {
@@ -350,6 +396,7 @@ func (m *matrix) answerAll(yes bool) {
 // are tried at once.
 func (m *matrix) table(s state) string {
 	rows := make([]string, len(m.ways))
+	other := m.request(m.tries[len(m.ways)].request)
 	var all sync.WaitGroup
 	for i, w := range m.ways {
 		all.Go(func() {
@@ -357,6 +404,9 @@ func (m *matrix) table(s state) string {
 		})
 	}
 	all.Wait()
+	if now := m.request(other.ID); now.State != other.State || now.Resolution.Person != other.Resolution.Person {
+		m.t.Errorf("%s: what was taken from the other card counted: it is %v", s.name, now.State)
+	}
 	head := fmt.Sprintf("%-34s", s.name)
 	for _, kind := range kinds {
 		head += fmt.Sprintf("%-14s", kind)
@@ -376,7 +426,7 @@ func (m *matrix) row(s state, i int) (row string) {
 		one.user, one.unheard = m.who[kind][i], kind == "bot" || kind == "outsider"
 		was := m.request(one.request)
 		m.ways[i].send(one)
-		cells[k] = m.became(one, was, mustHear(kind, m.ways[i]))
+		cells[k] = m.became(one, was, m.ways[i], kind)
 		m.check(s, m.ways[i], kind, was, cells[k])
 	}
 	for k, kind := range kinds {
@@ -391,75 +441,4 @@ func (m *matrix) row(s state, i int) (row string) {
 		row += fmt.Sprintf("%-14s", cells[k])
 	}
 	return row
-}
-
-// mustHear reports whether somebody is told something in any case: people whom the platform shows the bot
-// to, unless they talk among themselves.
-func mustHear(kind string, w way) bool {
-	return kind == "approver" && !w.unseen || (kind == "member" || kind == "ex-approver") && !w.quiet
-}
-
-// became says what became of a try, in a word.
-func (m *matrix) became(one try, was broadcaster.Request, mustHear bool) (cell string) {
-	patience := time.Second
-	switch {
-	case mustHear:
-		patience = 20 * time.Second
-	case one.unheard:
-		patience = 50 * time.Millisecond // row looks once more
-	}
-	told, asked := false, false
-	for end := time.Now().Add(patience); !told && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		told = len(m.Told(one.user)) > 0
-		if asked = m.asks(one.user); asked { // and told soon, if there is something to tell
-			end = time.Now().Add(min(time.Until(end), time.Second))
-		}
-	}
-	now := m.request(one.request)
-	switch {
-	case now.Disowned != was.Disowned:
-		cell = "disowns"
-	case now.More > was.More:
-		cell = "+10 min"
-	case now.State == was.State && told:
-		return "told"
-	case now.State == was.State && asked:
-		return "is asked"
-	case now.State == was.State:
-		return "-"
-	case now.Resolution.Edit != nil:
-		cell = "RUNS changed"
-	case now.Resolution.Approve && now.Resolution.Grant.Lasts():
-		cell = "RUNS " + now.Resolution.Grant.String()
-	case now.Resolution.Approve:
-		cell = "RUNS"
-	case now.Resolution.Reason != "":
-		cell = "no, because"
-	default:
-		cell = "no"
-	}
-	if now.Resolution.Edit != nil && !now.Resolution.Approve {
-		cell = "no, run this"
-	}
-	if !told {
-		cell += " -"
-	}
-	return cell
-}
-
-// check is what must hold in every cell, whatever the table says.
-func (m *matrix) check(s state, w way, kind string, was broadcaster.Request, cell string) {
-	nothing := cell == "told" || cell == "is asked" || cell == "-"
-	name := m.to.Channel + ": " + s.name + ": " + w.name + " of the " + kind
-	switch {
-	case kind != "approver" && !nothing:
-		m.t.Errorf("%s: %s", name, cell)
-	case strings.Contains(cell, "RUNS") && was.State != approver.Pending:
-		m.t.Errorf("%s: what was %v runs", name, was.State)
-	case strings.HasPrefix(cell, "RUNS") && cell != "RUNS changed" && s.sev != approver.High &&
-		!strings.Contains(w.name, "CODE") && w.name != "Enter code…":
-		m.t.Errorf("%s: a CATASTROPHIC call runs without its code", name)
-	case strings.HasSuffix(cell, "-") && mustHear(kind, w):
-		m.t.Errorf("%s: silence", name)
-	}
 }

@@ -25,32 +25,13 @@ import (
 
 // What the matrix needs of each platform.
 
+// sameName is what everybody is called: who somebody is, their id says.
+const sameName = "Ann"
+
 // keeper is an audit that keeps nothing.
 type keeper struct{}
 
 func (keeper) Record(context.Context, approver.Record) (string, error) { return "hash", nil }
-
-func replied(text string) way {
-	return way{name: "reply: " + text, quiet: true, send: func(t try) {
-		t.ReplyTo(t.user, t.to.Conversation, t.message, strings.ReplaceAll(text, "CODE", t.code))
-	}}
-}
-
-func opened[C any](t *testing.T, make func(C, *slog.Logger) (approver.Channel, error), cfg C) approver.Channel {
-	t.Helper()
-	c, err := make(cfg, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-// elsewhere types something in a conversation that gets no cards.
-func elsewhere(conversation, text string) way {
-	return way{name: "elsewhere: " + text, quiet: true, send: func(t try) {
-		t.Type(t.user, conversation, strings.ReplaceAll(text, "CODE", t.code))
-	}}
-}
 
 type telegramApp struct {
 	*telegramtest.Server
@@ -77,22 +58,33 @@ func (a *telegramApp) add(kind string) string {
 	case "outsider":
 		return "" // whoever is in a group is a member
 	case "bot":
-		a.AddBot(a.last, "Bot")
+		a.AddBot(a.last, sameName)
 	default:
-		a.AddUser(a.last, fmt.Sprint("P", a.last))
+		a.AddUser(a.last, sameName)
 	}
 	return strconv.FormatInt(a.last, 10)
 }
 
-func (a *telegramApp) open(t *testing.T, approvers []approver.Approver) (approver.Channel, approver.Destination) {
+func (a *telegramApp) open(approvers []approver.Approver) (approver.Channel, approver.Destination, error) {
 	cfg := telegram.Config{Token: secret.New(a.Token()), APIURL: a.URL(), Approvers: approvers,
 		Chats: []telegram.Chat{{ID: strconv.FormatInt(group, 10)}}}
-	c := opened(t, func(c telegram.Config, l *slog.Logger) (approver.Channel, error) { return telegram.New(c, l) }, cfg)
-	return c, cfg.Destinations()[0]
+	c, err := telegram.New(cfg, slog.New(slog.DiscardHandler))
+	return c, cfg.Destinations()[0], err
 }
 
 func (a *telegramApp) press(user, conversation, message, request string, b fake.Button) {
 	a.Forge(user, conversation, message, request, b)
+}
+
+func (*telegramApp) elsewhere() string { return strconv.FormatInt(otherGroup, 10) }
+
+func (a *telegramApp) pressCopy(t try, b fake.Button) {
+	id, _ := strconv.ParseInt(t.user, 10, 64)
+	card := a.Copy(group, t.message)
+	card["chat"] = map[string]any{"id": otherGroup, "type": "supergroup"}
+	a.Inject(map[string]any{"callback_query": map[string]any{"id": a.NewQuery(id), "message": card,
+		"from": a.Payload(id, otherGroup, "")["from"], "chat_instance": "1",
+		"data": discordtest.CustomID(t.request, letters[b])}})
 }
 
 func (a *telegramApp) asks(user string) bool { return len(a.AskedToReply(user, group)) > 0 }
@@ -101,7 +93,7 @@ func (*telegramApp) unseen() []string { return nil }
 
 func (a *telegramApp) also() []way {
 	altered := func(name string, kind string, more map[string]any) way {
-		return way{name: name, quiet: true, send: func(t try) {
+		return never(way{name: name, quiet: true, send: func(t try) {
 			id, _ := strconv.ParseInt(t.user, 10, 64)
 			m := a.Payload(id, group, "/deny "+t.code)
 			maps.Copy(m, more)
@@ -109,13 +101,12 @@ func (a *telegramApp) also() []way {
 				m["caption"] = "/deny " + t.code
 			}
 			a.Inject(map[string]any{kind: m})
-		}}
+		}})
 	}
-	return []way{typed("/pending", false), elsewhere(strconv.FormatInt(otherGroup, 10), "CODE"),
-		elsewhere(strconv.FormatInt(otherGroup, 10), "/deny CODE"),
+	return []way{typed("/pending", false), elsewhere("CODE"), elsewhere("/deny CODE"),
 		altered("/deny CODE, edited", "edited_message", map[string]any{"edit_date": time.Now().Unix()}),
-		altered("/deny CODE, forwarded", "message", map[string]any{"forward_origin": map[string]any{"type": "hidden_user",
-			"date": 1, "sender_user_name": "x"}}),
+		altered("/deny CODE, forwarded", "message", map[string]any{"forward_origin": map[string]any{
+			"type": "hidden_user", "date": 1, "sender_user_name": sameName}}),
 		altered("/deny CODE, below a picture", "message", map[string]any{"text": "",
 			"photo": []any{map[string]any{"file_id": "f", "file_unique_id": "u", "width": 1, "height": 1}}}),
 	}
@@ -148,19 +139,27 @@ func (a *discordApp) add(kind string) string {
 	case "outsider":
 		return "" // who sees a channel is a member of its server
 	case "bot":
-		return a.AddBot("Bot")
+		return a.AddBot(sameName)
 	}
-	return a.AddUser("P")
+	return a.AddUser(sameName)
 }
 
-func (a *discordApp) open(t *testing.T, approvers []approver.Approver) (approver.Channel, approver.Destination) {
+func (a *discordApp) open(approvers []approver.Approver) (approver.Channel, approver.Destination, error) {
 	cfg := discord.Config{Token: secret.New(a.Token()), APIURL: a.URL(), Channels: []string{a.here}, Approvers: approvers}
-	c := opened(t, func(c discord.Config, l *slog.Logger) (approver.Channel, error) { return discord.New(c, l) }, cfg)
-	return c, cfg.Destinations()[0]
+	c, err := discord.New(cfg, slog.New(slog.DiscardHandler))
+	return c, cfg.Destinations()[0], err
 }
 
 func (a *discordApp) press(user, conversation, message, request string, b fake.Button) {
 	a.SendPress(user, conversation, message, discordtest.CustomID(request, letters[b]), 1, nil)
+}
+
+func (a *discordApp) elsewhere() string { return a.there }
+
+func (a *discordApp) pressCopy(t try, b fake.Button) {
+	a.SendPress(t.user, a.there, t.message, discordtest.CustomID(t.request, letters[b]), 1, func(e map[string]any) {
+		e["message"].(map[string]any)["channel_id"] = a.there
+	})
 }
 
 func (a *discordApp) asks(user string) bool { return a.Dialogs(user) > 0 }
@@ -200,9 +199,9 @@ func (a *discordApp) also() []way {
 	}
 	return []way{typed("/pending", false), inThread("no, use a branch", true), inThread("yes", true),
 		inThread("CODE", true), inThread("/deny CODE", false), inThread("/approve CODE", false),
-		{name: "elsewhere: @approver CODE", quiet: true, send: func(t try) {
+		never(way{name: "elsewhere: @approver CODE", quiet: true, send: func(t try) {
 			a.Type(t.user, a.there, "<@"+a.Bot()+"> "+t.code)
-		}}}
+		}})}
 }
 
 type slackApp struct {
@@ -226,7 +225,7 @@ func newSlack(t *testing.T) app {
 
 func (a *slackApp) add(kind string) string {
 	a.last++
-	u := slacktest.User{ID: fmt.Sprintf("U0PERSON%03d", a.last), Name: "p", Bot: kind == "bot"}
+	u := slacktest.User{ID: fmt.Sprintf("U0PERSON%03d", a.last), Name: sameName, Bot: kind == "bot"}
 	if kind == "outsider" {
 		u.Team = "T0OTHER123"
 	}
@@ -235,15 +234,26 @@ func (a *slackApp) add(kind string) string {
 	return u.ID
 }
 
-func (a *slackApp) open(t *testing.T, approvers []approver.Approver) (approver.Channel, approver.Destination) {
+func (a *slackApp) open(approvers []approver.Approver) (approver.Channel, approver.Destination, error) {
 	cfg := slack.Config{BotToken: secret.New(slacktest.BotToken), AppToken: secret.New(slacktest.AppToken),
 		Channels: []string{channelID}, Approvers: approvers, APIURL: a.URL()}
-	c := opened(t, func(c slack.Config, l *slog.Logger) (approver.Channel, error) { return slack.New(c, l) }, cfg)
-	return c, cfg.Destinations()[0]
+	c, err := slack.New(cfg, slog.New(slog.DiscardHandler))
+	return c, cfg.Destinations()[0], err
 }
 
 func (a *slackApp) press(user, conversation, message, request string, b fake.Button) {
 	a.Forge(user, conversation, message, request, b)
+}
+
+func (*slackApp) elsewhere() string { return otherID }
+
+func (a *slackApp) pressCopy(t try, b fake.Button) {
+	for _, m := range a.Messages(channelID) {
+		if m.TS == t.message {
+			copied := a.AddMessage(otherID, slacktest.Message{User: slacktest.BotUser, BotID: slacktest.BotID, Blocks: m.Blocks})
+			a.press(t.user, otherID, copied, t.request, b)
+		}
+	}
 }
 
 func (a *slackApp) asks(user string) bool { return a.Dialog(user) != "" || a.Home(user) != "" }
@@ -255,8 +265,8 @@ func (a *slackApp) also() []way {
 		if !a.bots[t.user] { // a bot opens nothing
 			a.OpenHome(t.user)
 		}
-	}}, elsewhere(otherID, "CODE"), elsewhere(otherID, "no CODE, use a branch"),
-		{name: "an old button", send: func(t try) {
+	}}, elsewhere("CODE"), elsewhere("no CODE, use a branch"),
+		never(way{name: "an old button", send: func(t try) {
 			a.Deliver("interactive", a.ButtonPayload(t.user, channelID, t.message, "ap:x:1", "x", "approve_all"))
-		}}}
+		}})}
 }

@@ -31,7 +31,11 @@ func TestPressesThatDoNotCount(t *testing.T) {
 			func(e event) { e["member"] = event{"user": event{"id": b.ann, "bot": true}} }},
 		"the system with an approver's id": {b.ann,
 			func(e event) { e["member"] = event{"user": event{"id": b.ann, "system": true}} }},
-		"nobody":                             {b.ann, func(e event) { delete(e, "member") }},
+		"nobody": {b.ann, func(e event) { delete(e, "member") }},
+		"an approver who is no member of the server": {b.ann, func(e event) {
+			delete(e, "member")
+			e["user"] = event{"id": b.ann}
+		}},
 		"a member without a user":            {b.ann, func(e event) { e["member"] = event{} }},
 		"an empty id":                        {b.ann, func(e event) { e["member"] = event{"user": event{"id": ""}} }},
 		"another application":                {b.ann, func(e event) { e["application_id"] = b.s.Guild() }},

@@ -2,10 +2,8 @@ package discord
 
 import (
 	"log/slog"
-	"sync"
 	"testing"
 
-	"approver.example"
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/discord/discordtest"
 )
@@ -45,22 +43,6 @@ func TestNoApproversMeansNobody(t *testing.T) {
 	}
 }
 
-// The story: the check of who answers stood at the buttons, and a reaction went around it. A thumb on a
-// card is no answer here, whoever raises it.
-func TestReactionsAreNoAnswers(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, func(b *bench) { b.cfg.TextApprovals, b.s.MessageContent = true, true }).connected()
-	card := high()
-	ref := b.post(b.here, card)
-	for _, user := range []string{b.ann, b.mallory} {
-		for _, emoji := range []string{"👍", "✅", "👎"} {
-			b.s.SendEvent("MESSAGE_REACTION_ADD", event{"user_id": user, "channel_id": b.here, "guild_id": b.s.Guild(),
-				"message_id": ref.Message, "emoji": event{"name": emoji}, "member": event{"user": event{"id": user}}})
-		}
-	}
-	b.nothing("reactions")
-}
-
 // The story: a person was found by what they can choose: a display name, an address, a name within the
 // server. Only the id counts, and whoever takes an approver's name is a stranger.
 func TestOnlyTheIDSaysWhoItIs(t *testing.T) {
@@ -83,28 +65,6 @@ func TestOnlyTheIDSaysWhoItIs(t *testing.T) {
 	}
 	if r := b.one(1); r.Sender != b.ann || r.Name != "Mallory" {
 		t.Errorf("got %+v", r)
-	}
-}
-
-// The story: approve and deny were spent separately, and both won. Here each press is an answer of its
-// own to the same request and card, and the core picks the first.
-func TestYesAndNoNameTheSameRequest(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, nil).connected()
-	card := everything()
-	ref := b.post(b.here, card)
-	var taps sync.WaitGroup
-	for _, button := range []fake.Button{fake.ApproveButton, fake.DenyButton, fake.SessionButton} {
-		for _, user := range []string{b.ann, b.bob} {
-			taps.Go(func() { _ = b.s.Tap(user, b.here, ref.Message, button) })
-		}
-	}
-	taps.Wait()
-	b.until("six answers", func() bool { return len(b.got()) == 6 })
-	for _, r := range b.got() {
-		if r.Request != card.Request || r.Message != ref.Message || r.Method != approver.ByTap {
-			t.Errorf("got %+v", r)
-		}
 	}
 }
 
