@@ -208,7 +208,7 @@ func (v *Cards) warnings(r Request, t display.Texts, hidden bool) (all []string)
 	if !r.Fingerprint.Bound() {
 		all = append(all, display.UnboundNotice(r.Unbound, t))
 	}
-	said := display.Warnings(r.Call.Text(), r.Call.Dir)
+	said := r.Call.Display().Warnings()
 	for _, w := range append(said, display.ProseWarnings(r.Call.Claimed)...) {
 		if text := t.Say(w); !slices.Contains(all, text) {
 			all = append(all, text)

@@ -2,6 +2,7 @@ package display
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -255,7 +256,7 @@ func patchFrom(t *testing.T, r *reader) string {
 			text += "*** End of File\n"
 		case b.Kind == Diff:
 			if file == "Update" {
-				text += strings.TrimSuffix("@@ "+unmarked(b.Label), " ") + "\n"
+				text += cmp.Or(unmarked(b.Label), "@@") + "\n"
 			}
 			for line := range strings.SplitSeq(b.Text, "\n") {
 				if line != "" {

@@ -57,6 +57,16 @@ const maxNamed = 3
 // ProseWarnings are the Warnings of a sentence that is shown as [Prose].
 func ProseWarnings(text string) []Phrase { return Warnings(plainProse(text)) }
 
+// Warnings are those of all that a card shows of a call. A text in its arguments may be written with escapes, which
+// [Call.Text] has and the body of a card has not.
+func (c Call) Warnings() []Phrase {
+	texts := []string{c.Text(), c.Dir}
+	if !c.Question {
+		texts = append(texts, c.leaves()...)
+	}
+	return Warnings(texts...)
+}
+
 // Warnings says in sentences what [Visible] has to mark in texts, the worst first. Their arguments
 // are made safe when they are shown, like those of every [Phrase].
 func Warnings(texts ...string) (all []Phrase) {

@@ -189,7 +189,9 @@ func emptied(e *effect.Effect, p places.Place) loss {
 // deleted returns the baseline score of deleted files.
 func deleted(e *effect.Effect, p places.Place) loss {
 	switch {
-	case p&places.Device != 0:
+	case e.By == "crontab":
+		return loss{20, "deletes tasks that run at set times"}
+	case p&places.Device != 0, slices.Contains(wipers, strings.ToLower(e.Program())):
 		return loss{95, "wipes a disk"}
 	case p&places.Container != 0:
 		return loss{recreatable, "deletes what the container's image has"}
@@ -205,7 +207,7 @@ func deleted(e *effect.Effect, p places.Place) loss {
 		p&places.Build != 0 && p&(places.System|places.Whole|places.Git|places.Unclear) == 0:
 		return loss{recreatable, "deletes what can be made again"}
 	case e.Bits&effect.Remote != 0:
-		return loss{50, "deletes files on another machine"}
+		return loss{50, "deletes files on another machine or in a container"}
 	case p&places.System != 0 && e.Bits&effect.Rooted != 0 && e.Bits&(effect.Recursive|effect.Glob) == 0:
 		return loss{40, "deletes what is not known yet"}
 	case p&places.System != 0:
@@ -226,9 +228,10 @@ func deleted(e *effect.Effect, p places.Place) loss {
 	return loss{20, "deletes files"}
 }
 
-// Programs with special meanings: volumes delete volumes, trashes move files to where they can be
-// restored from, and dumps write copies of databases.
+// Programs with special meanings: wipers wipe a disk that they name, volumes delete volumes, trashes move files to
+// where they can be restored from, and dumps write copies of databases.
 var (
+	wipers  = []string{"clear-disk", "format-volume", "diskutil"}
 	volumes = []string{"lvremove", "vgremove", "pvremove", "zfs", "zpool"}
 	trashes = []string{"trash", "trash-put", "gio", "gvfs-trash", "kioclient", "kioclient5", "rmtrash"}
 	dumps   = []string{"pg_dump", "pg_dumpall", "mysqldump", "mariadb-dump", "mongodump", "influxd", "etcdctl", "cqlsh"}
@@ -356,11 +359,12 @@ deletes something on a server
 deletes a volume
 deletes all temporary files, of others too
 deletes files
-deletes files on another machine
+deletes files on another machine or in a container
 deletes files of a repository
 deletes files of the project that git may not have
 deletes files of the system
 deletes files outside the project
+deletes tasks that run at set times
 deletes the whole working directory
 deletes what can be made again
 deletes what is for tests, or can be filled again

@@ -84,6 +84,9 @@ func (e *Engine) say(j *judgment, v *approver.Verdict) {
 	if at.pushes == 1 && v.Says.Project == "" {
 		c.Push.Remote = at.push.Remote
 	}
+	if where := c.Elsewhere(); where != "" {
+		v.Says.Project = where
+	}
 	v.Says.Title, v.Says.More = c.Title()
 	v.Says.Does, v.Says.Part = c.Does(), c.Part()
 	v.Says.Undo = undo(v.Irreversible)
@@ -132,17 +135,20 @@ func undo(i approver.Irreversibility) display.Phrase {
 			text = u.copied
 		case strings.Contains(i.Why, ", "+lossTrashed):
 			text = u.trashed
-		case i.Score < AskFrom && i.Score >= 20 && comesBack(lost):
-			text = undoAgain
+		case i.Score < AskFrom && (i.Score >= 20 || strings.HasPrefix(lost, lossStops)) && comesBack(lost):
+			text = undoAgain // what ran had a state
 		}
 		return display.Phrase{Text: text, Own: []string{lost}}
 	}
 	return display.Phrase{}
 }
 
+// lossStops begins the losses of what is stopped.
+const lossStops = "stops "
+
 // comesBack reports whether a loss says itself how it is undone.
 func comesBack(lost string) bool {
-	return strings.Contains(lost, " again") || strings.Contains(lost, "reflog still") || strings.HasPrefix(lost, "stops ")
+	return strings.Contains(lost, " again") || strings.Contains(lost, "reflog still") || strings.HasPrefix(lost, lossStops)
 }
 
 // Texts returns what the engine says to people beside the reasons of rules, for catalogs of

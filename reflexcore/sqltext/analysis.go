@@ -65,7 +65,7 @@ func (a *analysis) list(t []token, i int, verb, prefix string, kind effect.Kind,
 	for {
 		name, after := object(t, i)
 		if name == "" {
-			name = "…"
+			name = effect.Unknown
 		}
 		a.add(kind, prefix+name, verb, bits)
 		if !at(t, after).is(",") {

@@ -66,7 +66,7 @@ var fillerWords = wordset.Of("if exists not only low_priority quick ignore concu
 
 // object reads a dotted name from i on.
 func object(t []token, i int) (name string, after int) {
-	for i < len(t) && t[i].kind == tWord && fillerWords[t[i].s] {
+	for i < len(t) && t[i].kind == tWord && fillerWords[t[i].s] && !isLast(t, i) {
 		i++
 	}
 	for i < len(t) && (t[i].kind == tWord || t[i].kind == tName || t[i].kind == tText) {
@@ -80,6 +80,20 @@ func object(t []token, i int) (name string, after int) {
 	}
 	return name, i
 }
+
+// isLast reports whether a filler word is the name itself, because none can follow: public in DROP SCHEMA public
+// CASCADE, and in public.users.
+func isLast(t []token, i int) bool {
+	next := at(t, i+1)
+	named := next.kind == tName || next.kind == tText || next.kind == tWord && !next.isIn(behindNames)
+	return t[i].isIn(alsoNames) && !named
+}
+
+// alsoNames are filler words that may be names, and behindNames words that follow a name.
+var (
+	alsoNames   = wordset.Of("only quick ignore fail abort online offline public force")
+	behindNames = wordset.Of("cascade restrict with where set using values select on as restart add drop from returning")
+)
 
 // statementEnd returns the end of the statement that begins at i: the end of the text, or the
 // bracket that closes around it.

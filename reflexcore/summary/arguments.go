@@ -26,7 +26,7 @@ func (c *Call) argument(name string) string {
 	case "amount":
 		return c.amount()
 	case "payee":
-		return c.alone(payees, isSum, c.isShared)
+		return c.alone(payees, isSum, isGiver, c.isShared)
 	case "which":
 		return c.which()
 	case "role":
@@ -38,7 +38,7 @@ func (c *Call) argument(name string) string {
 	case "number":
 		return c.alone(numbers, isScope, among(repos), among([]string{"sha"}))
 	case "charged":
-		return c.alone([]string{"customer", "customerid"}, isSum)
+		return c.alone([]string{"customer", "customerid"}, isSum, isGiver)
 	case "tool":
 		return c.toolName()
 	case "repo":
@@ -120,7 +120,7 @@ func (c *Call) programs() string {
 
 // verbs are first words of names of tools.
 var verbs = wordset.Of("delete remove destroy drop purge truncate erase wipe bulk batch reset clear terminate " +
-	"uninstall")
+	"uninstall many all flush empty nuke")
 
 // kind returns what a tool deletes, by its name: "repository" of delete_repository.
 func (c *Call) kind() string {
@@ -189,6 +189,10 @@ func (c *Call) flatten(key string, dec *json.Decoder, levels int) bool {
 		text = v
 	case json.Number:
 		text = v.String()
+	case bool:
+		if v { // what is off says nothing
+			text = "true"
+		}
 	case json.Delim:
 		n := 0
 		for ; dec.More(); n++ {
@@ -245,7 +249,7 @@ func (c *Call) only(list []string) string {
 		}
 	}
 	for key, other := range c.values() {
-		if other != text && isNumber(other) == isNumber(text) && !wordset.HasAnyPrefix(key, "from", "source", "sender") &&
+		if other != text && isNumber(other) == isNumber(text) && !isGiver(key) &&
 			slices.ContainsFunc(list, func(name string) bool { return len(name) > 4 && strings.Contains(key, name) }) {
 			return ""
 		}
@@ -258,7 +262,7 @@ func isNumber(text string) bool { return text != "" && strings.Trim(text, "01234
 
 // amount returns what is paid, as people write it if it is known to count the smallest units.
 func (c *Call) amount() string {
-	amount, currency := c.alone(amounts, isPayee, isName), c.only([]string{"currency", "currencycode"})
+	amount, currency := c.alone(amounts, isPayee, isName, isGiver), c.only([]string{"currency", "currencycode"})
 	if strings.Contains(amount, "_") || !strings.ContainsAny(amount, "0123456789") {
 		return "" // the name of a price
 	}
@@ -309,10 +313,15 @@ func (c *Call) joined(wanted func(key string) bool) (text string, is bool) {
 	return strings.Join(all, ", "), len(all) > 0
 }
 
+// isWhole reports whether a tool deletes whole repositories: then every other argument may name one.
+func (c *Call) isWhole() bool {
+	return strings.HasPrefix(c.kind(), "repo") || strings.HasPrefix(c.kind(), "project")
+}
+
 // repo returns the owner and the name of a repository; empty if the arguments may mean several.
 func (c *Call) repo() string {
 	owner, only := c.only(owners), ""
-	if c.saysMore(among(repos), among(owners), isOfRepository) {
+	if c.saysMore(among(repos), among(owners), func(key string) bool { return isOfRepository(key) && !c.isWhole() }) {
 		return ""
 	}
 	for _, key := range append(slices.Clone(repos), owners...) {

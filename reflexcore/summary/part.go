@@ -46,7 +46,7 @@ func (m *matter) piece() string {
 	switch {
 	case len(all) != 1:
 		return ""
-	case strings.HasSuffix(m.By, "(stdin)"),
+	case strings.HasSuffix(m.By, "(stdin)"), !m.mentioned(all[0].Text) && m.mentioned(all[0].Pipe), // what it is told
 		m.Taint != 0 && (m.Kind == effect.Exec || m.Kind == effect.NetOut || m.Kind == effect.Write):
 		return all[0].Pipe
 	}

@@ -34,10 +34,11 @@ func (c *Call) beside(i int) (alike, others []int) {
 			e := &c.Effects[k]
 			switch {
 			case k == i:
-			case g.row == own, isGeneric(&c.Effects[i]) && e.By == c.Effects[i].By:
+			case g.row == own, isGeneric(&c.Effects[i]) && e.By == c.Effects[i].By && e.Kind == c.Effects[i].Kind:
 				alike = append(alike, k)
-			case losing&(1<<e.Kind) != 0 && e.Bits&effect.Later == 0 && e.What != effect.Elsewhere &&
-				(e.By != c.Effects[i].By || e.Kind == c.Effects[i].Kind && len(does()[g.row].args) > 0):
+			case isGrave(e) && e.By != c.Effects[i].By,
+				losing&(1<<e.Kind) != 0 && e.Bits&effect.Later == 0 && e.What != effect.Elsewhere &&
+					(e.By != c.Effects[i].By || e.Kind == c.Effects[i].Kind && len(does()[g.row].args) > 0):
 				others = append(others, k)
 			}
 		}
@@ -48,22 +49,48 @@ func (c *Call) beside(i int) (alike, others []int) {
 	return alike, others
 }
 
+// isGrave reports whether an effect counts beside every other one: code from the network, a secret that is sent, an
+// attack.
+func isGrave(e *effect.Effect) bool {
+	if e.Bits&effect.Later != 0 {
+		return false
+	}
+	return e.Kind == effect.Attack || e.Kind == effect.Exec && e.Taint&effect.Network != 0 ||
+		e.Kind == effect.NetOut && e.Taint&effect.Secret != 0
+}
+
 // isSaid reports whether an effect stands for those with the same words.
 func (c *Call) isSaid(i int) bool {
 	return slices.ContainsFunc(c.groups(), func(g group) bool { return slices.Contains(g.effects, i) })
 }
 
-// more returns how many things there are beside an effect. counted says that the title has the number of those
-// of its kind.
-func (c *Call) more(i int, counted bool) int {
+// more returns how many things there are beside an effect, for a title of a row.
+func (c *Call) more(i int, title *row) int {
 	alike, others := c.beside(i)
-	if counted {
+	if title.counts() {
 		return len(others)
 	}
-	if all, named := (&matter{c, i, &c.Effects[i]}).commands(); named {
-		return max(len(alike), len(all)-1) + len(others)
+	n := len(alike)
+	if own := c.rank(i); own < len(does()) && len(does()[own].args) == 0 { // only the title has a name
+		n = max(n, c.titled(i, title)-1)
 	}
-	return len(alike) + len(others)
+	if all, named := (&matter{c, i, &c.Effects[i]}).commands(); named {
+		n = max(n, len(all)-1)
+	}
+	return n + len(others)
+}
+
+// titled returns how many different words a title has for what a program does to several things.
+func (c *Call) titled(i int, title *row) int {
+	seen := map[string]bool{}
+	for k := range min(len(c.Effects), maxGrouped) {
+		if e := &c.Effects[k]; e.Kind == c.Effects[i].Kind && e.By == c.Effects[i].By && title.fits(c, k) {
+			if words, ok := title.words(c, k); ok {
+				seen[strings.Join(words, "\x00")] = true
+			}
+		}
+	}
+	return len(seen)
 }
 
 // worst returns the worst of the effects that are said like one.

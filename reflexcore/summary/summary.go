@@ -68,7 +68,7 @@ func (c *Call) Title() (p display.Phrase, more int) {
 	if !ok {
 		return p, 0
 	}
-	return p, c.more(i, row.counts())
+	return p, c.more(i, row)
 }
 
 // isPlainFile reports whether an effect is only that a tool for files changes a file, which a card
@@ -84,7 +84,7 @@ func (c *Call) isPlainFile(e *effect.Effect) bool {
 // subject returns the effect that the call is about: that of the verdict, or else the worst.
 func (c *Call) subject() int {
 	if c.About >= 0 && c.About < len(c.Effects) {
-		return c.About
+		return c.lostBy(c.About)
 	}
 	best, rank := -1, len(does())
 	for i := range c.Effects {
@@ -98,6 +98,49 @@ func (c *Call) subject() int {
 	return slices.IndexFunc(c.Effects, func(e effect.Effect) bool {
 		return e.Kind != effect.Exec && e.Kind != effect.Read && e.Kind != effect.NetIn
 	})
+}
+
+// lostBy returns what is lost by a change that an option sends elsewhere: that is worse than where. It is the change
+// itself if nothing is.
+func (c *Call) lostBy(i int) int {
+	if c.Effects[i].What != effect.Elsewhere || !c.runsOnce(c.Effects[i].Program()) {
+		return i
+	}
+	k := slices.IndexFunc(c.Effects, func(e effect.Effect) bool {
+		return e.Program() == c.Effects[i].Program() && losing&(1<<e.Kind) != 0 && e.What != effect.Elsewhere
+	})
+	return max(k, i*b2i(k < 0))
+}
+
+// Elsewhere returns where an option sends the change that the call is about: production, or another machine's daemon.
+// It is empty if the title says so, if it is several places, and if there is no option.
+func (c *Call) Elsewhere() string {
+	i, only := c.subject(), ""
+	if i < 0 || c.Effects[i].What == effect.Elsewhere || !c.runsOnce(c.Effects[i].Program()) {
+		return ""
+	}
+	for k := range min(len(c.Effects), maxGrouped) {
+		e := &c.Effects[k]
+		if e.What != effect.Elsewhere || e.Program() != c.Effects[i].Program() {
+			continue
+		}
+		if only != "" && only != e.Target {
+			return ""
+		}
+		only = e.Target
+	}
+	return oneLine(show(only))
+}
+
+// runsOnce reports whether a program is named in one command only: then all that it does is of that one.
+func (c *Call) runsOnce(program string) bool {
+	n := 0
+	for _, p := range c.Pieces {
+		if program != "" && wordIn(p.Text, program) >= 0 {
+			n++
+		}
+	}
+	return n == 1
 }
 
 // nothing is the text of what is not worth a word.

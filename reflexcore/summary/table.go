@@ -164,6 +164,8 @@ func (m *matter) is(name string) bool {
 		return m.Command == "" && m.serverName() != ""
 	case "remote":
 		return m.Bits&effect.Remote != 0
+	case "inside":
+		return m.inContainer()
 	case "home":
 		return m.Home != "" && strings.TrimSuffix(m.Target, "/*") == m.Home
 	case "milder": // and the program does nothing worse

@@ -12,7 +12,7 @@ import (
 )
 
 // known are the conditions that are no words.
-var known = strings.Fields("rule tool what by target many mcp remote home milder somewhere everything")
+var known = strings.Fields("rule tool what by target many mcp remote inside home milder somewhere everything")
 
 var placeholder = regexp.MustCompile(`%.`)
 
@@ -100,7 +100,7 @@ func TestHosts(t *testing.T) {
 		"https://[::1]/a":                  {"[::1]", "[::1]/a"},
 		"[2001:db8::1]:a":                  {"[2001:db8::1]", "[2001:db8::1]:a"},
 		"http://[::1/a":                    {"", "[::1/a"},
-		"\x00.example.com":                 {"….example.com", "….example.com"},
+		"\x00.example.com":                 {"....example.com", "....example.com"},
 		"\x00/x":                           {"", ""},
 		"the field Password":               {"", "the field Password"},
 	} {

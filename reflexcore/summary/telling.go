@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/wordset"
 )
 
@@ -19,7 +20,8 @@ var (
 		"confirm confirmation force recursive cascade dryrun reasonasclaimed language locale timezone color icon " +
 		"date duedate executiondate valuedate createdat updatedat etag version apiversion revision timeout wait " +
 		"visibility private public draft mode format encoding contenttype mimetype mergemethod committitle " +
-		"commitmessage squash shouldremovesourcebranch")
+		"commitmessage squash shouldremovesourcebranch enabled notify silent async verbose permanent permanently hard soft " +
+		"skiptrash skipfinalsnapshot deletebackups ifexists yes offsession")
 	// scopes say where a thing is.
 	scopes = wordset.Of("project projectid projectkey projectname region zone location datacenter cluster clusterid " +
 		"clustername namespace namespaceid workspace workspaceid org orgid organization organizationid owner team teamid " +
@@ -36,8 +38,28 @@ var (
 		"thread threadid inreplyto messageid template templateid type parsemode priority channel channelid channelname " +
 		"channels " +
 		"chat chatid room roomid conversation conversationid to cc bcc recipient recipients recipientid email emails " +
-		"address addresses user users userid userids username phone phonenumber number mentions url link embeds")
+		"address addresses user users userid userids username phone phonenumber number mentions url link embeds from " +
+		"fromname fromemail sender sendername unfurllinks unfurlmedia mrkdwn ishtml asuser disablenotification")
 )
+
+// mixed reports whether the target of a tool's effect is put together from several arguments: what stands in one that
+// the tool does not read would be said as if it were a part of the name.
+func (m *matter) mixed() bool {
+	const named = 1<<effect.RemoteDelete | 1<<effect.Permission | 1<<effect.Kill | 1<<effect.Discard
+	if m.Command != "" || named&(1<<m.Kind) == 0 || m.By == "" || !strings.HasSuffix(m.Tool, m.By) || m.Target == m.By {
+		return false
+	}
+	name := m.Target
+	if kind, rest, _ := strings.Cut(name, " "); wordset.Has("database schema table collection", kind) {
+		name = rest
+	}
+	for _, value := range m.values() {
+		if value == name {
+			return false
+		}
+	}
+	return true
+}
 
 // among returns a test for some names.
 func among(list []string) func(key string) bool {
@@ -53,6 +75,11 @@ func isOfRepository(key string) bool { return ofRepository[key] }
 // isName reports whether an argument says who or which one, by the end of its name.
 func isName(key string) bool {
 	return strings.HasSuffix(key, "id") || strings.HasSuffix(key, "name") || strings.HasSuffix(key, "email")
+}
+
+// isGiver reports whether an argument says who pays. A sum is another one, whatever it is called.
+func isGiver(key string) bool {
+	return wordset.HasAnyPrefix(key, "from", "source", "sender") && !isSum(key)
 }
 
 // isSum reports whether an argument is a sum, and isPayee whether it says who gets or gives one.
@@ -81,7 +108,7 @@ func (c *Call) isShared(key string) bool {
 // saysMore reports whether there is an argument that is not known to be of one of some kinds, or to say nothing.
 func (c *Call) saysMore(kinds ...func(key string) bool) bool {
 	for key := range c.values() {
-		if key == "#" || quiet[key] || wordset.HasAnyPrefix(key, "from", "source", "sender") {
+		if key == "#" || quiet[key] {
 			continue
 		}
 		if !slices.ContainsFunc(kinds, func(is func(string) bool) bool { return is(key) }) {

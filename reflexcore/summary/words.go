@@ -8,6 +8,7 @@ import (
 
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/wordset"
 )
 
@@ -119,6 +120,19 @@ func (m *matter) pushed() string {
 	}
 }
 
+// inContainer reports whether what happens elsewhere happens in a container, and not on a machine that is reached over
+// the network.
+func (m *matter) inContainer() bool {
+	return m.Bits&effect.Remote != 0 &&
+		slices.ContainsFunc(m.Pieces, func(p shell.Piece) bool {
+			return slices.ContainsFunc(strings.Fields(p.Text), func(w string) bool { return containers[base(w)] })
+		}) &&
+		!slices.ContainsFunc(m.Effects, func(e effect.Effect) bool { return e.Kind == effect.NetOut })
+}
+
+// containers are programs that run commands in containers.
+var containers = wordset.Of("docker docker-compose podman nerdctl kubectl oc crictl lxc incus")
+
 // clouds are the names of clouds by their programs, and registries those of registries.
 var (
 	clouds = map[string]string{"aws": "AWS", "gcloud": "Google Cloud", "gsutil": "Google Cloud", "az": "Azure",
@@ -141,6 +155,12 @@ func (m *matter) public() string {
 	if m.Taint&effect.Secret != 0 && strings.ContainsAny(m.Target, "@=?") || strings.Contains(m.Target, "://") &&
 		strings.Contains(m.Target, "@") {
 		return ""
+	}
+	if m.mixed() {
+		return ""
+	}
+	if m.Bits&effect.Rooted != 0 { // as if a part that is not known were empty
+		return effect.Unknown + m.Target
 	}
 	return m.Target
 }
@@ -167,8 +187,12 @@ func (c *Call) whole(target string) string {
 	if c.Home != "" && c.Home != "/" && disk.Below(target, c.Home) {
 		target = "~" + target[len(c.Home):]
 	}
-	return effect.Show(target)
+	return show(target)
 }
+
+// show writes three dots for each part that is not known. They are no …: a card marks that sign in the words of a call,
+// as one that could be taken for something else.
+func show(text string) string { return strings.ReplaceAll(text, effect.Unknown, "...") }
 
 // maxArg limits a word, in characters.
 const maxArg = 60
@@ -212,7 +236,7 @@ func host(target string) string {
 		if port := rest[end:]; end == 0 || strings.Trim(port, ":0123456789") != "" || port == ":" {
 			rest = rest[:end]
 		}
-		return effect.Show(rest)
+		return show(rest)
 	}
 	name, after, found := strings.Cut(rest, ":")
 	if found && strings.Trim(after, "0123456789") != "" || !is && after == "" {
@@ -221,7 +245,7 @@ func host(target string) string {
 	if strings.Trim(rest, effect.Unknown+".:") == "" || len(rest) <= 5 && strings.Trim(rest, "0123456789") == "" {
 		return "" // not known, or a port
 	}
-	return effect.Show(rest)
+	return show(rest)
 }
 
 // address returns an address without its scheme, its user and its query.
@@ -237,7 +261,7 @@ func address(target string) string {
 	if at = at[strings.LastIndexByte(at, '@')+1:]; strings.Trim(at, effect.Unknown+".:") == "" {
 		return ""
 	}
-	return effect.Show(strings.TrimSuffix(at+"/"+way, "/"))
+	return show(strings.TrimSuffix(at+"/"+way, "/"))
 }
 
 // onlyHost returns the host that the call gets data from, or else the one it sends to, if there is

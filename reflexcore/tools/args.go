@@ -299,11 +299,6 @@ func (in *arguments) find(some ...role) int {
 // has reports whether an argument has one of some roles.
 func (in *arguments) has(some ...role) bool { return in.find(some...) >= 0 }
 
-// hasAddress reports whether an argument is an address, and not only the name of a host or a domain.
-func (in *arguments) hasAddress() bool {
-	return slices.ContainsFunc(in.args, func(a arg) bool { return a.role == roleURL && isURL(a.text) })
-}
-
 // values returns the texts of arguments by name.
 func (in *arguments) values(keys ...string) (out []string) {
 	for _, a := range in.args {

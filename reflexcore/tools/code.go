@@ -178,9 +178,9 @@ func (j *judge) statements() {
 			j.url(a.text, false)
 		}
 	}
-	if j.is(nounDatabase) && j.is(verbDelete) && !j.in.has(roleSQL, roleQuery) {
+	if j.is(nounDatabase) && j.is(verbDelete) && (j.whole() != "" || !j.in.has(roleSQL, roleQuery)) {
 		for _, a := range j.in.args {
-			if (a.role == roleOther || a.role == roleText) &&
+			if j.whole() == "" && (a.role == roleOther || a.role == roleText) &&
 				(a.key == "filter" || a.key == "where" || a.key == "condition") {
 				return
 			}
@@ -199,6 +199,18 @@ func (j *judge) drops() {
 		}
 	}
 	j.addWhat(effect.RemoteDelete, j.thing(), j.subject())
+}
+
+// whole returns what a tool drops as a whole, by the end of its name; empty if it may be some rows only.
+func (j *judge) whole() string {
+	if len(j.words) == 0 {
+		return ""
+	}
+	last := strings.TrimSuffix(j.words[len(j.words)-1], "s")
+	if wordset.Has("database db schema table collection", last) {
+		return last
+	}
+	return ""
 }
 
 // holdsSQL reports whether an argument is a statement: by its name, by the tool, or by its form.

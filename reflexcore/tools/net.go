@@ -91,7 +91,7 @@ func (j *judge) messages() {
 	if !j.is(verbSend|verbPublish|nounMessage) || j.paysOrOrders() {
 		return
 	}
-	if !j.is(verbPublish) && (j.in.has(roleURL) || j.in.has(rolePath) && !j.is(verbSend)) {
+	if !j.is(verbPublish) && !j.tells() && (j.in.has(roleURL) || j.in.has(rolePath) && !j.is(verbSend)) {
 		return
 	}
 	looks := j.looks() || j.is(verbRead|verbSearch|verbTry) && !j.is(verbWrite)
@@ -190,11 +190,11 @@ func (j *judge) otherEffects() {
 	case j.is(verbDelete) && j.is(nounSecret) && j.toolHas("reset"):
 		j.addWhat(effect.Permission, "access", j.subject())
 	case j.is(verbDelete) && j.isOwn():
-	case j.is(verbDelete) && !j.is(nounDatabase) && !j.in.has(rolePath, roleSource) && !j.in.hasAddress(),
+	case j.is(verbDelete) && !j.is(nounDatabase) && !j.ofFiles() && !j.ofPage(),
 		j.toolHas("terminate") && j.is(nounHost) && !looks:
 		j.addWhat(effect.RemoteDelete, j.thing(), j.subject())
 	case j.begins("lock unlock") && j.says("issue conversation discussion thread"): // who may comment there
-	case !j.in.has(rolePath) && !looks && (j.is(verbGrant) || j.is(verbWrite) && j.is(nounAccess) ||
+	case (!j.in.has(rolePath) || j.ofPeople()) && !looks && (j.is(verbGrant) || j.is(verbWrite) && j.is(nounAccess) ||
 		j.is(verbSwitch) && j.is(nounAccess|nounAccount|nounHost) || j.admits()):
 		j.addWhat(effect.Permission, "access", j.subject())
 	case j.is(verbKill) && (j.is(verbEnd|nounHost|nounPart) && !looks || j.is(nounHost)):

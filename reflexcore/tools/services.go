@@ -236,6 +236,9 @@ func (j *judge) isStaged() bool {
 	if slices.ContainsFunc(j.words, staged) {
 		return true
 	}
+	if j.begins("promote") {
+		return false // to production: an argument says from where
+	}
 	found := false
 	for _, a := range j.in.args {
 		switch {
@@ -317,7 +320,7 @@ func (j *judge) changesOthers() {
 	switch {
 	case !j.is(verbPublish) && j.merges():
 		j.addWhat(effect.Publish, "merged", j.subject())
-	case j.is(verbRestore) && !j.in.has(rolePath) && (j.is(nounDatabase|nounHost|nounPart) || j.says(saved)):
+	case j.is(verbRestore) && (j.is(nounDatabase|nounHost|nounPart) || j.says(saved)):
 		j.addWhat(effect.RemoteDelete, "over", j.subject())
 	case j.says(drains) && (j.is(nounHost|nounPart) || j.says(running)), j.begins(pauses) && j.says(running),
 		j.says("maintenance") && j.says(switches), j.says("cycle rebuild reset") && j.is(nounHost), j.zeroes():
@@ -330,7 +333,7 @@ func (j *judge) changesOthers() {
 	case j.says(taken) && j.says(released),
 		j.says(migration) && j.begins(carries) && !j.in.has(roleSQL, roleQuery, roleContent):
 		j.addWhat(effect.Publish, "production", j.subject())
-	case j.in.has(rolePath) || j.says(cellParts) || j.is(nounOwn):
+	case j.ofFiles() || j.says(cellParts) || j.is(nounOwn):
 	case j.says(masses) && (j.says(changes) || j.says(closes)), j.says(batches) && j.says(closes):
 		j.addEffect(effect.Effect{Kind: effect.Discard, Target: "records " + j.subject(), What: "many", Bits: effect.Bulk,
 			By: j.tool})

@@ -25,7 +25,11 @@ const (
 	brokers   = "kafka rabbitmq sqs sns pubsub nats pulsar redpanda servicebus aws gcp azure"
 	indexes   = "index indexes indices"
 	searches  = "elastic elasticsearch opensearch pinecone algolia meilisearch typesense solr search vector"
-	joiners   = "from of in by with for on at"
+	ofDisk    = "path paths item items entry entries line lines range import imports symbol block content contents link " +
+		"worktree fs disk temp tmp cache local document documents note notes project git from of in to by at and or the " +
+		"manage sheet sheets row rows column columns paragraph paragraphs slide slides background watermark metadata " +
+		"unused dead references duplicate duplicates whitespace"
+	joiners = "from of in by with for on at"
 )
 
 // thing returns what a tool deletes, as the commands that delete the same say it: the last word of the tool's
@@ -59,4 +63,28 @@ func (j *judge) thing() string {
 		return "" // of a music player, or of a list
 	}
 	return things[last]
+}
+
+// ofFiles reports whether a call is about files: an argument is a path, and the tool's name says nothing else, as that
+// of a page or of a user. A path that a tool does not read makes files of nothing.
+func (j *judge) ofFiles() bool {
+	const files = nounFile | nounFolder | nounCode | nounPython | nounScript | nounNotebook | nounText | nounComment |
+		nounAll
+	return j.in.has(rolePath, roleSource) && j.thing() == "" && !slices.ContainsFunc(j.words, func(w string) bool {
+		if (w == "page" || w == "pages") && j.near("pdf word docx") {
+			return false
+		}
+		m := meanings[w]
+		return !wordset.Has(ofDisk, w) && (m.is(^(nounFile-1)) && !m.is(files) || m == 0)
+	})
+}
+
+// ofPage reports whether a call is about a page of a browser, which nobody else sees.
+func (j *judge) ofPage() bool {
+	return j.in.has(roleURL) && j.near("browser chrome playwright puppeteer cookie cookies tab tabs bookmark history")
+}
+
+// ofPeople reports whether an argument says who is let in or shut out, or with which rights.
+func (j *judge) ofPeople() bool {
+	return j.named("user username userid email member memberid role roleid principal collaborator login account")
 }

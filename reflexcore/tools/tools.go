@@ -182,7 +182,7 @@ func (j *judge) actions() {
 		switch a.key {
 		case "action", "operation", "op", "actiontype", "subcommand":
 		case "command":
-			if !j.is(verbEditor) && (!j.in.has(rolePath) || !editorWords[a.text]) {
+			if !j.is(verbEditor) && (j.is(doing) || !j.in.has(rolePath) || !editorWords[a.text]) {
 				continue
 			}
 			j.meaning |= verbEditor
@@ -197,7 +197,7 @@ func (j *judge) actions() {
 			if a.key == "command" && a.text == "view" {
 				j.meaning &^= verbWrite
 			}
-			j.addWords(a.text)
+			j.request(a.text)
 		}
 	}
 	// An editor's name has the verb edit; the requested action replaces it.
@@ -208,6 +208,24 @@ func (j *judge) actions() {
 		}
 	}
 }
+
+// request adds the words of an action. An argument does not make a tool that does something one that only looks:
+// it may be one that the tool never reads.
+func (j *judge) request(action string) {
+	var asked meaning
+	asked.addWords(action)
+	if j.is(doing) && !j.is(verbEditor|verbWrapper) {
+		asked &^= looking
+	}
+	j.meaning |= asked
+}
+
+// Verbs of tools that change something, and of those that do not.
+const (
+	doing = verbWrite | verbDelete | verbSend | verbPublish | verbGrant | verbPay | verbBuy | verbPlace | verbKill |
+		verbMerge | verbSwitch | verbRestore
+	looking = verbRead | verbSearch | verbTry
+)
 
 // callLists have calls of other tools.
 var callLists = wordset.Of("toolcalls tooluses")
