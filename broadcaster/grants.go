@@ -100,7 +100,7 @@ func (g lastingGrant) holds(
 		return false
 	case !fp.Bound(): // something else could run than what people were shown
 		return false
-	case r.Verdict.Severity != approver.High || why.Severity != approver.High || !covers(r.Verdict, why):
+	case r.Verdict.Severity != approver.High || why.Severity != approver.High || !coversOther(r.Verdict, why):
 		return false
 	case term.Session && (call.Session == "" || call.Session != r.Call.Session):
 		return false

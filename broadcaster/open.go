@@ -137,7 +137,8 @@ func (o *opener) joinWaiting(ctx context.Context, id string, q question) (Reques
 		return r, errNotShared
 	case err != nil:
 		return r, err
-	case r.State != approver.Pending || r.Parked || !q.asks(r), r.Verdict.Appeal.Of != "" || !covers(r.Verdict, q.why):
+	case r.State != approver.Pending || r.Parked || !q.asks(r), r.Verdict.Appeal.Of != "",
+		!coversOther(r.Verdict, q.why):
 		return r, errNotShared
 	}
 	// The agent kills its hook at its own deadline, which must not come before the answer.

@@ -30,7 +30,7 @@ func (o *opener) joinParked(ctx context.Context, q question) (Request, error) {
 	switch {
 	case !r.Parked || !q.asks(r), !now.Before(r.TakeBy), r.State.Settled() && !no:
 		return Request{}, approver.ErrNotFound
-	case !no && !covers(r.Verdict, q.why):
+	case !no && !coversOther(r.Verdict, q.why):
 		return Request{}, approver.ErrNotFound // people were asked another question
 	}
 	// A courier whose connection is lost finds its request by the call's id.

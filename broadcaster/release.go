@@ -215,7 +215,7 @@ func (l *releases) withhold(ctx context.Context, r Request, why approver.Cause) 
 func (l *releases) share(
 	ctx context.Context, r Request, call approver.ToolCall, why approver.Verdict, holder string,
 ) (Request, bool, error) {
-	if !covers(r.Verdict, why) {
+	if !coversOther(r.Verdict, why) {
 		return r, false, ErrNotBound
 	}
 	bound, err := l.Fingerprint(context.WithoutCancel(ctx), call)

@@ -268,6 +268,18 @@ func covers(v, now approver.Verdict) bool {
 		within(v.Channels, now.Channels)
 }
 
+// coversOther is covers for an identical call that comes later or beside the first. Its words may do something
+// else by then, because a link leads elsewhere or the agent has read a secret: people have said yes to what their
+// card said, and to nothing else.
+func coversOther(v, now approver.Verdict) bool {
+	same := func(p, q display.Phrase) bool {
+		return p.Text == q.Text && slices.Equal(p.Args, q.Args) && slices.Equal(p.Own, q.Own)
+	}
+	a, b := v.Says, now.Says
+	return covers(v, now) && same(a.Title, b.Title) && a.More == b.More && slices.EqualFunc(a.Does, b.Does, same) &&
+		a.Project == b.Project && a.Branch == b.Branch
+}
+
 // within reports that a is at least as narrow as b. An empty list is everybody.
 func within(a, b []string) bool {
 	if len(b) == 0 {

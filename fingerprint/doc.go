@@ -12,6 +12,8 @@
 //   - The program of each command, found through PATH, and each script that it runs.
 //   - Each file that a word names, unless the command only writes the file or only shows it
 //     to the agent. So a growing log does not invalidate an approval.
+//   - Where the links lead that are on the way to a file that is written or deleted.
+//   - All files of a folder that is sent over the network.
 //   - The list of files that a pattern matches, so that a new match changes the fingerprint.
 //   - For tools that read a folder, such as make, npm, terraform and kubectl: the files of
 //     that folder, and the files that those name.

@@ -1,6 +1,8 @@
 package fingerprint
 
 import (
+	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -22,7 +24,38 @@ func (p *pass) bindEffect(e *effect.Effect) {
 	case e.Kind == effect.Read && (p.words || p.isGiven(e) ||
 		p.captured && p.command(e.Step) != nil && p.isA(e.Step, viewers)) && !p.shown(e):
 		p.bindRead(e)
+	case changesFiles(e):
+		p.bindWay(e.Target)
 	default: // the others run nothing here
+	}
+}
+
+// sendsFiles reports whether files go over the network.
+func (f *flow) sendsFiles() bool {
+	return slices.ContainsFunc(f.Effects, func(e effect.Effect) bool {
+		return e.Kind == effect.NetOut && e.Taint&(effect.File|effect.Secret) != 0
+	})
+}
+
+// changesFiles reports whether an effect changes or deletes a file, or what everybody may do with it. The file is
+// not bound if it is only written.
+func changesFiles(e *effect.Effect) bool {
+	return e.Kind == effect.Write || e.Kind == effect.Delete || e.Kind == effect.Permission || e.Kind == effect.Persist
+}
+
+// bindWay binds where the links on the way to a path lead: the same words change something else once one of them
+// leads elsewhere.
+func (p *pass) bindWay(path string) {
+	if i := strings.IndexAny(path, effect.Unknown+"*?["); i >= 0 {
+		path = path[:strings.LastIndexByte(path[:i], '/')+1]
+	}
+	if !filepath.IsAbs(path) || p.TooLong(path) {
+		return
+	}
+	for at := filepath.Clean(path); at != "/" && p.Look(); at = filepath.Dir(at) {
+		if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			p.BindLink(at)
+		}
 	}
 }
 
@@ -59,8 +92,12 @@ func (p *pass) bindRead(e *effect.Effect) {
 			}
 			p.executed = append(p.executed, executedFile{step, file, ""})
 		}
-		if !p.changesItself(e.Step, file) && !p.isPlanned(e.Step, file) && !p.Visit(file, as) {
+		switch {
+		case p.changesItself(e.Step, file) || p.isPlanned(e.Step, file):
+		case !p.Visit(file, as):
 			p.noteCode(p.command(e.Step), file)
+		case p.sendsFiles(): // all that is in the folder
+			p.BindTree(filepath.Clean(file), true, nil)
 		}
 	}
 }

@@ -39,6 +39,8 @@ var stories = []struct {
 	{"C18", "nothing is told before it is recorded", nothingIsToldBeforeItIsRecorded},
 	{"C19", "two presses at once", twoPressesAtOnce},
 	{"C20", "a broken channel answers nothing", aBrokenChannelAnswersNothing},
+	{"C20", "a refusal is no command", aRefusalIsNoCommand},
+	{"C20", "a freeze in a field freezes", aFreezeInAFieldFreezes},
 }
 
 // TestStories tells each story on each platform. A1 is [TestWhoGetsThrough], and C22 is [TestEverySettingIsRead].

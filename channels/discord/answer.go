@@ -36,6 +36,7 @@ const (
 	textOver   = "That message takes no answer. Nothing was changed."
 	textUnseen = "Discord does not show approver what you wrote, so nothing was changed. Leave the @ of your reply on, " +
 		"or press a button."
+	textEdited    = "An edited message does not count. Send your answer as a new message."
 	textCopied    = "Only what you write here yourself counts. Nothing was changed."
 	textInPrivate = "Everybody here would read the answer. Use approver's command of that name from Discord's list: its " +
 		"answer is for you alone."

@@ -233,6 +233,7 @@ func (l *link) handle(ctx context.Context, in *intake) (ready chan *discordgo.Re
 			in.interaction(ctx, e.Interaction)
 		}),
 		l.session.AddHandler(func(_ *discordgo.Session, e *discordgo.MessageCreate) { in.message(ctx, e.Message) }),
+		l.session.AddHandler(func(_ *discordgo.Session, e *discordgo.MessageUpdate) { in.edited(ctx, e.Message) }),
 	}
 	if in.pairsOnly {
 		l.forget = append(l.forget,

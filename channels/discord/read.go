@@ -121,11 +121,15 @@ func typed(a ask, text string) ask {
 	return a
 }
 
-// because reads the reason that a person typed into the dialog of a no. Whatever it says, it is a no.
+// because reads the reason that a person typed into the dialog of a no. Whatever it says, it is a no; /freeze stops
+// everything, this too.
 func because(a ask, text string) ask {
 	a.reply.Method, a.reply.Reason = approver.ByTap, strings.TrimSpace(text)
-	if a.reply.Reason == "" {
+	switch meant, err := intent.Parse(text); {
+	case a.reply.Reason == "":
 		a.problem = display.Msg(textNoWhy)
+	case err == nil && meant.Want == approver.WantFreeze:
+		a.reply = meant.Freeze()
 	}
 	return a
 }
@@ -133,8 +137,13 @@ func because(a ask, text string) ask {
 // edited reads what a person changed the command of a card to.
 func edited(a ask, text string) ask {
 	a.reply.Want, a.reply.Method, a.reply.Command = approver.WantEdit, approver.ByTap, text
-	if strings.TrimSpace(text) == "" {
+	switch meant, said := intent.NotACommand(text); {
+	case strings.TrimSpace(text) == "":
 		a.problem = display.Msg(textNoCommand)
+	case said && meant.Want == approver.WantFreeze:
+		a.reply = meant.Freeze()
+	case said:
+		a.problem = display.Msg(intent.NotACommandText)
 	}
 	return a
 }

@@ -134,15 +134,32 @@ func TestNothingIsMetWithSilence(t *testing.T) {
 	}
 }
 
-// A freeze in words stops everything, wherever an approver asks for it.
+// A freeze in words stops everything, wherever an approver asks for it: with the bot's name, with a slash in the
+// channel of the cards where Discord shows the bot what people write, and in a message that they changed.
 func TestFreezeInWords(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil).connected()
-	b.s.Type(b.ann, b.here, "<@"+b.s.Bot()+"> /freeze")
-	if r := b.one(0); r.Want != approver.WantFreeze || r.Conversation != b.here || r.Sender != b.ann {
-		t.Errorf("got %+v", r)
+	b := newBench(t, func(b *bench) { b.cfg.TextApprovals, b.s.MessageContent = true, true }).connected()
+	mention := "<@" + b.s.Bot() + "> "
+	edited := func(at time.Time) func(event) {
+		return func(e event) { e["edited_timestamp"] = at.Format(time.RFC3339) }
+	}
+	for i, says := range []string{mention + "/freeze", mention + "freeze it", "/freeze it", "/freeze?! it"} {
+		b.s.SendMessage(b.ann, b.here, says, 1, nil)
+		if r := b.one(i); r.Want != approver.WantFreeze || r.Conversation != b.here || r.Sender != b.ann {
+			t.Errorf("%q gave %+v", says, r)
+		}
 	}
 	b.told(b.ann, "noted")
+	b.s.EditMessage(b.ann, b.here, "/freeze it", edited(time.Now()))
+	if r := b.one(4); r.Want != approver.WantFreeze || r.Reason != "it" || r.Sender != b.ann {
+		t.Errorf("an edited message gave %+v", r)
+	}
+	b.s.EditMessage(b.ann, b.here, mention+"no", edited(time.Now()))
+	b.told(b.ann, strings.TrimSuffix(textEdited, "."))
+	b.s.EditMessage(b.ann, b.here, "/freeze it", edited(time.Now().Add(-time.Hour)))
+	b.s.EditMessage(b.ann, b.here, "/freeze it", nil) // such as the preview of a link
+	b.s.EditMessage(b.mallory, b.here, "/freeze it", edited(time.Now()))
+	b.nothing("an edit of long ago, of none, or of a stranger")
 }
 
 // A forwarded text is somebody else's, also in a direct conversation: there its sender is told.

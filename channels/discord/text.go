@@ -44,6 +44,9 @@ func (in *intake) message(ctx context.Context, m *discordgo.Message) {
 	text, addressed := withoutMention(m.Content, bot)
 	meant, err := intent.Parse(text)
 	addressed = addressed || direct(m)
+	if asks, ok := intent.Wanted(text); addressed && ok && err != nil {
+		meant, err = asks, nil
+	}
 	if !addressed && m.Type != discordgo.MessageTypeReply && talk(meant, err) {
 		return
 	}
@@ -62,12 +65,13 @@ func (in *intake) taken(ctx context.Context, m *discordgo.Message, who person, h
 func direct(m *discordgo.Message) bool { return m.GuildID == "" }
 
 // talk reports whether a text may be meant for other people: it is no answer, or it is a command that
-// another bot may have too, or a yes or no, which are ordinary words unless they reply to a card.
+// another bot may have too, or a yes or no, which are ordinary words unless they reply to a card. Who writes /freeze
+// wants everything to stop, as anywhere else.
 func talk(meant intent.Intent, err error) bool {
 	if err != nil {
 		return errors.Is(err, intent.ErrNotAnAnswer)
 	}
-	return meant.Want != approver.WantAnswer || meant.Method == approver.ByPlain
+	return meant.Want != approver.WantAnswer && meant.Want != approver.WantFreeze || meant.Method == approver.ByPlain
 }
 
 // said handles what an approver typed that may be meant for us. addressed says that it surely is.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"approver.example"
 	"approver.example/display"
@@ -45,7 +46,7 @@ func (unclear) Unwrap() error { return tokens.ErrForm }
 //	                          approves
 //	no CONFIRM-7KQ4MX         the code with a word of refusal: denies
 //	yes, allow, approve       no, deny, reject       only as a reply to one card
-//	no, use a branch instead  a no to the card that it replies to, with the reason
+//	no, use a branch instead  a no to the card that it replies to, with the reason; 👎, nein and the like are one too
 //	/pending, /status, /grants, /help, /start   what they say; nothing is approved
 //	/freeze reason            the reason is recorded
 //
@@ -79,8 +80,6 @@ func Parse(text string) (Intent, error) {
 	switch strings.ToLower(strings.Trim(text, ".!\"' ")) {
 	case "yes", "allow", "approve", "approved", "ok":
 		return Intent{Approve: true, Method: approver.ByPlain}, nil
-	case "no", "deny", "denied", "reject", "stop":
-		return Intent{Method: approver.ByPlain}, nil
 	}
 	if rest, ok := refusal(text); ok {
 		return Intent{Method: approver.ByPlain, Reason: rest}, nil
@@ -119,21 +118,88 @@ func asks(text string) bool { return strings.ContainsAny(text, marks) }
 // marks are question marks.
 const marks = "?？؟¿"
 
-// refusal reads a no with its reason: "no, use a branch instead". A question is none.
+// noes are the words and signs with which a reply to a card refuses it. A no of another language than the card's
+// only tightens. There is no yes like that.
+const (
+	noes = " no nope nah deny denied reject rejected refuse refused stop halt abort cancel nein nee nö stopp abbrechen " +
+		"ablehnen abgelehnt non refuser refusé refusée annuler arrête arrêtez rechazar rechazado cancelar "
+	noSigns = "👎❌⛔🛑🚫"
+	quoting = "\"'“”„‘’‚«»*_(" // what people put around a word; what is struck out or quoted is not said
+)
+
+// refusal reads a no with its reason: "no, use a branch instead". A question is none, unless the no stands for
+// itself: "no! what is that?"
 func refusal(text string) (reason string, ok bool) {
-	first, rest, _ := strings.Cut(text, " ")
-	switch strings.ToLower(strings.TrimRight(first, ".,;:!-–—")) {
-	case "no", "nope", "deny", "denied", "reject", "stop":
-		reason = strings.TrimLeft(rest, " -–—:,")
-	case "don't", "don’t", "dont", "do":
-		if !strings.HasPrefix(strings.ToLower(text), "do not ") && strings.EqualFold(first, "do") {
-			return "", false
-		}
-		reason = text
+	text = strings.TrimLeftFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || strings.ContainsRune(quoting, r)
+	})
+	sign, size := utf8.DecodeRuneInString(text)
+	if !strings.ContainsRune(noSigns, sign) {
+		size = wordEnd(text)
+	}
+	word, rest := strings.ToLower(text[:size]), text[size:]
+	line := strings.TrimLeft(rest, " \t\r")
+	behind := line[:len(line)-len(strings.TrimLeftFunc(line, isMark))]
+	switch {
+	case size == 0 || text == "":
+		return "", false
+	case strings.ContainsRune(noSigns, sign), strings.Contains(noes, " "+word+" "),
+		len(word) > 2 && strings.Trim(word[1:], "o") == "" && word[0] == 'n': // nooo
+		reason = strings.TrimLeftFunc(rest, func(r rune) bool { return isMark(r) || unicode.IsSpace(r) })
+	case slices.Contains([]string{"don't", "don’t", "dont"}, word),
+		word == "do" && strings.HasPrefix(strings.ToLower(strings.Join(strings.Fields(rest), " "))+" ", "not "):
+		reason = strings.Join(strings.Fields(text), " ")
 	default:
 		return "", false
 	}
-	return reason, !asks(text)
+	if strings.IndexFunc(reason, func(r rune) bool { return !isMark(r) && !unicode.IsSpace(r) }) < 0 {
+		reason = ""
+	}
+	return reason, !asks(rest) || behind != "" && !asks(behind) || strings.HasPrefix(line, "\n")
+}
+
+// wordEnd is where the word ends that a text begins with.
+func wordEnd(text string) int {
+	i := strings.IndexFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !strings.ContainsRune("'’", r)
+	})
+	if i < 0 {
+		i = len(text)
+	}
+	return len(strings.TrimRight(text[:i], "'’"))
+}
+
+// isMark reports punctuation and what cannot be seen.
+func isMark(r rune) bool {
+	return unicode.IsPunct(r) && r != '/' || unicode.In(r, unicode.Cf, unicode.Variation_Selector) ||
+		r >= 0x1f3fb && r <= 0x1f3ff // the skin of a sign
+}
+
+// Freeze is the wish to stop everything, with its reason.
+func (in Intent) Freeze() approver.Reply {
+	return approver.Reply{Want: approver.WantFreeze, Method: approver.ByCommand, Reason: in.Reason}
+}
+
+// NotACommandText is what people are told then.
+//
+//approver:texts
+const NotACommandText = "That question was for the changed command. Nothing was changed. To answer yes or no, answer " +
+	"on the card."
+
+// NotACommand reports whether what was to be a changed command is something that people say instead: an answer, one
+// of our own commands, or a sentence. Nothing that is said approves there.
+func NotACommand(text string) (meant Intent, is bool) {
+	text = strings.TrimSpace(text)
+	meant, err := Parse(text)
+	word, _, _ := strings.Cut(text, " ")
+	end := wordEnd(word)
+	switch {
+	case err == nil:
+		return meant, !meant.Approve || meant.Method == approver.ByPlain
+	case !errors.Is(err, ErrNotAnAnswer):
+		return Intent{}, strings.HasPrefix(text, "/")
+	}
+	return Intent{}, end > 0 && end < len(word) && strings.Trim(word[end:], ",.!?…") == ""
 }
 
 // reasonIn is the reason among the words beside a code that is refused.

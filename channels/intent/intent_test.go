@@ -96,15 +96,52 @@ func TestReasons(t *testing.T) {
 		"/deny CONFIRM-7KQ4MX it is the wrong  host": "it is the wrong host",
 		"no CONFIRM-7KQ4MX, not today":               "not today",
 		"deny":                                       "",
+		"Nein, nimm einen Branch":                    "nimm einen Branch",
+		"No\nuse a branch":                           "use a branch",
+		"no,use a branch":                            "use a branch",
+		"no—use a branch":                            "use a branch",
+		"no\u00a0way":                                "way",
+		"no! what is that?":                          "what is that?",
+		"no - why main?":                             "why main?",
+		"Do  not\ntouch it":                          "Do not touch it",
+		"👎🏿":                                         "",
+		"“no”":                                       "",
+		"**No**":                                     "",
+		"\u200bno…":                                  "",
+		"Nooo!":                                      "",
+		"non":                                        "",
 	} {
 		in, err := Parse(text)
 		if err != nil || in.Approve || in.Reason != want || in.Want != approver.WantAnswer || in.Method == approver.NoMethod {
 			t.Errorf("Parse(%q) = %+v, %v, want the reason %q", text, in, err, want)
 		}
 	}
-	for _, text := range []string{"no? why", "do it", "now", "nothing", "not sure", "use a branch instead"} {
+	for _, text := range []string{
+		"no? why", "do it", "now", "nothing", "not sure", "use a branch instead", "no idea, is it?",
+		"don't you know what it is?", "do you not know", "~no~", "> no", "nó", "n", "''", "*",
+	} {
 		if in, err := Parse(text); err == nil {
 			t.Errorf("Parse(%q) = %+v", text, in)
+		}
+	}
+}
+
+// A changed command is a command: what people say instead is none, and approves nothing.
+func TestNotACommand(t *testing.T) {
+	for _, text := range []string{
+		"no", "nein, bitte nicht", "yes", "ok", "/deny", "/deny CONFIRM-7KQ4MX", "/freeze now", "stop it", "don't",
+		"wait, let me look", "Moment! was ist das", "👎",
+	} {
+		if _, said := NotACommand(text); !said {
+			t.Errorf("%q is taken for a command", text)
+		}
+	}
+	for _, text := range []string{
+		"git push origin HEAD:fix", "/usr/bin/x@y --z", "yes | x", "ls; date", ". ./env", "./run! x", "node.js x", "cat a? b",
+		"[ -f x ] && y", "a=b c", "CONFIRM-7KQ4MX", "none x", "nohup x", "notify-send x", "stopwatch x",
+	} {
+		if meant, said := NotACommand(text); said {
+			t.Errorf("%q is not taken for a command: %+v", text, meant)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 func TestAReplyWhoseCardCannotBeRead(t *testing.T) {
 	b := start(t, setup{})
 	ref := b.post(b.card())
-	for i, says := range []string{"no, use a branch instead", "nein, nimm einen Branch"} {
+	for i, says := range []string{"no, use a branch instead", "lieber einen Branch"} {
 		b.fake.Refuse("conversations.replies", "internal_error")
 		b.fake.ReplyTo(ann, here, ref.Message, says)
 		b.eventually("a word", func() bool { return len(b.fake.Told(ann)) > i })
@@ -147,5 +147,19 @@ func TestOldButtonsAreTold(t *testing.T) {
 	b.told(stranger, "not on the approver list")
 	if got := b.got(); len(got) != 0 {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// Slack sends the name of a sign, with the tone of its skin behind it.
+func TestAThumbDownIsANo(t *testing.T) {
+	b := start(t, setup{})
+	ref := b.post(b.card())
+	for i, says := range []string{":-1:", ":thumbsdown::skin-tone-3:", ":x:", ":octagonal_sign: use a branch"} {
+		b.fake.ReplyTo(ann, here, ref.Message, says)
+		r := b.want(i + 1)[i]
+		want := map[int]string{3: "use a branch"}[i]
+		if r.Approve || r.Method != approver.ByPlain || r.Message != ref.Message || r.Reason != want {
+			t.Errorf("%q gave %+v", says, r)
+		}
 	}
 }

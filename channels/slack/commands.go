@@ -29,8 +29,13 @@ func (s *session) read(text string) (intent.Intent, error) {
 	case s.cfg.deny():
 		return intent.Parse(defaultDenyCommand + " " + rest)
 	}
-	return intent.Parse(text)
+	return intent.Parse(noSigns.Replace(text))
 }
+
+// noSigns are the names under which Slack sends the signs of a no, and the tones of skin behind them.
+var noSigns = strings.NewReplacer(":-1:", "👎", ":thumbsdown:", "👎", ":x:", "❌", ":no_entry:", "⛔", ":octagonal_sign:",
+	"🛑", ":no_entry_sign:", "🚫", ":skin-tone-2:", "", ":skin-tone-3:", "", ":skin-tone-4:", "", ":skin-tone-5:", "",
+	":skin-tone-6:", "")
 
 // command handles our slash commands. The acknowledgement can carry the outcome, which nobody but the
 // sender sees.

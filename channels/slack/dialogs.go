@@ -120,6 +120,9 @@ func (s *session) typed(state *slack.ViewState, input string) (r approver.Reply,
 	if state != nil {
 		text = strings.TrimSpace(state.Values[input][input].Value)
 	}
+	if meant, err := s.read(text); err == nil && meant.Want == approver.WantFreeze { // it tightens, wherever it stands
+		return meant.Freeze(), problem
+	}
 	if input == whyInput {
 		if text == "" {
 			problem = display.Msg("Nothing was typed, so nothing was changed. Type why, or close this and press Deny.")
@@ -129,6 +132,8 @@ func (s *session) typed(state *slack.ViewState, input string) (r approver.Reply,
 	if input == editInput {
 		if text == "" {
 			problem = display.Msg("Nothing was typed, so nothing was changed. Type the command, or close this and press Deny.")
+		} else if _, said := intent.NotACommand(text); said {
+			problem = display.Msg(intent.NotACommandText)
 		}
 		return approver.Reply{Want: approver.WantEdit, Method: approver.ByTap, Command: text}, problem
 	}

@@ -195,7 +195,7 @@ func TestHintsAreFew(t *testing.T) {
 	b := start(t, setup{})
 	first, second := b.post(b.card()), b.post(b.card())
 	for i := range 8 {
-		b.fake.ReplyTo(ann, here, first.Message, "nein")
+		b.fake.ReplyTo(ann, here, first.Message, "hm")
 		b.eventually("a hint", func() bool { return len(b.fake.Told(ann)) > i || i >= 5 })
 	}
 	b.pass()
@@ -208,7 +208,7 @@ func TestHintsAreFew(t *testing.T) {
 	if len(got) != 5 {
 		t.Errorf("told %q", got)
 	}
-	b.fake.ReplyTo(ann, here, second.Message, "nein")
+	b.fake.ReplyTo(ann, here, second.Message, "hm")
 	b.eventually("the hint below the other card", func() bool { return len(b.fake.Told(ann)) == 6 })
 	if len(b.got()) != 0 {
 		t.Errorf("talk became %+v", b.got())

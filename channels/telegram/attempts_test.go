@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"context"
 	"strconv"
 	"testing"
 
@@ -10,7 +11,7 @@ import (
 	"approver.example/display"
 )
 
-// The story: a person writes "nein, nimm einen Branch" below a card, and approver has no German no. A minute
+// The story: a person writes "lieber einen Branch" below a card, and approver does not know that. A minute
 // before, they had a hint, at another card: so they hear nothing, think that it is denied, and the card waits on.
 // Every attempt has its own word, also one that is repeated word for word; who talks on hears five at each card, and
 // that those were the last.
@@ -20,11 +21,11 @@ func TestEveryAttemptHasItsWord(t *testing.T) {
 	for i, c := range []struct {
 		card, says, want string
 	}{
-		{first.Message, "nein, nimm einen Branch", sayNeither},
-		{second.Message, "nein, nimm einen Branch", sayNeither},
-		{first.Message, "nein, bitte nicht", sayNeither},
-		{first.Message, "nein, nimm einen Branch", sayNeither},
-		{first.Message, "nein, nimm einen Branch", sayNeither},
+		{first.Message, "lieber einen Branch", sayNeither},
+		{second.Message, "lieber einen Branch", sayNeither},
+		{first.Message, "bitte nicht", sayNeither},
+		{first.Message, "lieber einen Branch", sayNeither},
+		{first.Message, "lieber einen Branch", sayNeither},
 		{first.Message, "hallo?", says(receiving.Hint(display.Msg(sayNeither), 0))},
 		{first.Message, "hallo?", ""},
 		{second.Message, "hallo?", sayNeither},
@@ -76,4 +77,28 @@ func TestCommandsAsPeopleTypeThem(t *testing.T) {
 	told := n
 	b.s.Type(text(ann), text(teamChat), bot+" what is this?")
 	b.wantWord(ann, told, sayHelp, "a question to the bot")
+}
+
+// The story: the store is away, so a yes waits. Its person thinks better of it and types /freeze, which waited behind
+// the yes in their queue: the yes was stored first, and the call ran. A freeze waits for nobody.
+func TestAFreezeWaitsForNoYes(t *testing.T) {
+	b := running(t)
+	back := make(chan struct{})
+	b.judge = func(_ context.Context, r approver.Reply) approver.Outcome {
+		if r.Want != approver.WantFreeze {
+			<-back
+		}
+		return approver.Outcome{Kind: approver.OutcomeShown, Text: "Done."}
+	}
+	defer close(back)
+	card := b.post(highCard(t))
+	b.s.Type(text(ann), text(teamChat), "/approve CONFIRM-ABC234")
+	b.s.ReplyTo(text(ann), text(teamChat), card.Message, "yes")
+	b.want(2)
+	b.s.Type(text(ann), text(teamChat), "/freeze it went mad")
+	b.want(3)
+	b.s.ReplyTo(text(ann), text(teamChat), card.Message, "/freeze it went mad")
+	if r := b.want(4); r.Want != approver.WantFreeze {
+		t.Errorf("got %+v", r)
+	}
 }

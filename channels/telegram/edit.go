@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -25,8 +24,6 @@ const (
 	sayEditShort = "The changed command"
 	sayNoEdit    = "The command could not be shown here. Deny with a reason instead."
 	sayNotText   = "A command has to be text. Nothing was changed."
-	sayPlainWord = "That question was for the changed command. Nothing was changed. To answer yes or no, answer on the " +
-		"card."
 	sayFormatted = "Telegram took signs of your command for formatting and removed them. Nothing was changed. Send all " +
 		"of it as code, or write those signs in another way."
 )
@@ -53,15 +50,14 @@ func (l *listener) askCommand(ctx context.Context, who sender, card int, r appro
 
 // edited takes the reply to a question for a changed command. The core judges it.
 func (l *listener) edited(ctx context.Context, who sender, m *models.Message, w why) {
-	meant, err := intent.Parse(m.Text)
+	_, said := intent.NotACommand(m.Text)
 	switch {
 	case w.person != who.id:
 		l.say(ctx, who, m.ID, display.Msg(sayNotAsked))
 	case strings.TrimSpace(m.Text) == "":
 		l.say(ctx, who, m.ID, display.Msg(sayNotText))
-	case err == nil && (!meant.Approve || meant.Method == approver.ByPlain), // an answer is no command
-		err != nil && !errors.Is(err, intent.ErrNotAnAnswer) && strings.HasPrefix(strings.TrimSpace(m.Text), "/"):
-		l.say(ctx, who, m.ID, display.Msg(sayPlainWord))
+	case said:
+		l.say(ctx, who, m.ID, display.Msg(intent.NotACommandText))
 	case formatted(m):
 		l.say(ctx, who, m.ID, display.Msg(sayFormatted))
 	default:

@@ -8,6 +8,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/channeltest/fake"
+	"approver.example/channels/intent"
 )
 
 // editing runs a channel whose core has a command to change, for Ann.
@@ -57,7 +58,7 @@ func TestEditByReply(t *testing.T) {
 	for _, says := range []string{"yes", "no, use a branch instead", "deny: not on Fridays", "/deny wrong branch"} {
 		b.answerTo(ann, q, says)
 	}
-	b.wantTold(ann, sayPlainWord)
+	b.wantTold(ann, intent.NotACommandText)
 	b.answerTo(mallory, q, "mine")
 	b.tap(bob, ref, fake.EditButton)
 	b.wantTold(bob, "This request is for Ann.")

@@ -106,12 +106,16 @@ func (l *listener) stops(m *models.Message, refusal error) (who sender, asks int
 		m.EditDate != 0 && time.Since(time.Unix(int64(m.EditDate), 0)) > lateEdit {
 		return sender{}, intent.Intent{}, false
 	}
-	text := m.Text + m.Caption
+	asks, ok = l.freezes(m.Text + m.Caption)
+	return sender{place: whereIs(m), id: m.From.ID, name: displayName(m.From)}, asks, ok
+}
+
+// freezes reports whether a text is /freeze for this bot.
+func (l *listener) freezes(text string) (asks intent.Intent, ok bool) {
 	says, addressed := l.withoutMention(text)
 	asks, ok = intent.Wanted(says)
-	ok = ok && asks.Want == approver.WantFreeze && !l.forAnotherBot(text) &&
+	return asks, ok && asks.Want == approver.WantFreeze && !l.forAnotherBot(text) &&
 		(addressed || strings.HasPrefix(strings.TrimSpace(says), "/"))
-	return sender{place: whereIs(m), id: m.From.ID, name: displayName(m.From)}, asks, ok
 }
 
 // unheard tells somebody whom the guard did not let in why their message does not count, if it was

@@ -39,6 +39,7 @@ type listener struct {
 	username string // the bot's own, for commands that name it
 	ledger   *ledger
 	people   *queues
+	freezing *queues // of the same people
 	others   *queues
 	noted    *receiving.Seen[string]
 	hinted   calls.Pauses[int64] // strangers who were told lately that they do not count
@@ -56,11 +57,12 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	l := &listener{
 		Channel: c, reply: receiving.Replies(reply, c.log, "panic while an answer was handled", &c.Speech),
 		ledger: newLedger(remembered), noted: receiving.NewSeen[string](remembered),
-		people: newQueues(workers), others: newQueues(refusers),
+		people: newQueues(workers), freezing: newQueues(workers), others: newQueues(refusers),
 	}
 	defer c.client.CloseIdleConnections()
 	defer l.others.wait()
 	defer l.people.wait()
+	defer l.freezing.wait()
 	defer cancel()
 	defer c.meter.Stopped()
 	err := l.greet(ctx)
@@ -256,7 +258,7 @@ func (l *listener) takeMessage(ctx context.Context, raw json.RawMessage, u *mode
 	}
 	if who, asks, ok := l.stops(m, err); ok {
 		who.aside = asideOf(raw)
-		l.people.do(queueOf(who, ""), l.safely(func() { defer done(); l.look(ctx, who, m, asks) }))
+		l.freezing.do(queueOf(who, ""), l.safely(func() { defer done(); l.look(ctx, who, m, asks) }))
 		return
 	}
 	if err != nil {
@@ -278,7 +280,11 @@ func (l *listener) takeMessage(ctx context.Context, raw json.RawMessage, u *mode
 	if why, ok := l.asked.find(who.place, m); ok {
 		request = why.request
 	}
-	l.people.do(queueOf(who, request), l.safely(func() { defer done(); l.text(ctx, who, m) }))
+	queues := l.people
+	if _, ok := l.freezes(m.Text); ok { // it waits for no yes, which may wait for the store
+		queues = l.freezing
+	}
+	queues.do(queueOf(who, request), l.safely(func() { defer done(); l.text(ctx, who, m) }))
 }
 
 // queueOf names the queue in which an answer is handled: in order with the same person's other

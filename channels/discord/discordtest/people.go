@@ -267,6 +267,16 @@ func (s *Server) SendMessage(user, conversation, text string, times int, change 
 	s.send("MESSAGE_CREATE", event, times, change)
 }
 
+// EditMessage writes a message, and sends the event of its change in full, changed by change.
+func (s *Server) EditMessage(user, conversation, text string, change func(event map[string]any)) {
+	s.reached()
+	s.mu.Lock()
+	m := s.write(user, conversation, text)
+	event := asMap(m)
+	s.mu.Unlock()
+	s.send("MESSAGE_UPDATE", event, 1, change)
+}
+
 // send sends an event, changed by change, times times.
 func (s *Server) send(kind string, event map[string]any, times int, change func(event map[string]any)) {
 	if change != nil {
