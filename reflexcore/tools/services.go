@@ -155,6 +155,8 @@ func (j *judge) isDeal() bool {
 // admits reports whether a tool lets people in or shuts them out, without a verb that says so by itself.
 func (j *judge) admits() bool {
 	switch {
+	case j.begins("assign attach bind give") && j.is(nounAccess): // assign_role
+		return true
 	case j.says(protections):
 		return j.is(verbWrite | verbDelete | verbSwitch)
 	case j.begins("promote demote"):
