@@ -188,7 +188,7 @@ func TestLastingText(t *testing.T) {
 		Call: testCall("c1"), State: approver.Pending, Verdict: approver.Verdict{Severity: approver.High},
 		Fingerprint: approver.Fingerprint(strings.Repeat("a", 64)),
 	})
-	const want = "only this very command of claude in /repo, with the files it runs as they are now, for 8 hours at most"
+	const want = "only this very command of claude in /repo; a session ends after 8 hours at most"
 	if card.Lasting != want {
 		t.Errorf("%q", card.Lasting)
 	}

@@ -163,9 +163,9 @@ func (v *Cards) context(r Request, t display.Texts) string {
 	parts := []string{Agent(r.Call)}
 	switch host := display.SafeLine(v.Host); {
 	case r.Call.Own && host != "":
-		parts[0] = t.Text("approver itself on %s, because a file was changed: it cannot tell by whom", host)
+		parts[0] = t.Text("approver itself on %s · a file was changed, it is not known by whom", host)
 	case r.Call.Own:
-		parts[0] = t.Text("approver itself, because a file was changed: it cannot tell by whom")
+		parts[0] = t.Text("approver itself · a file was changed, it is not known by whom")
 	case host != "":
 		parts[0] += "@" + host
 	}
@@ -176,7 +176,7 @@ func (v *Cards) context(r Request, t display.Texts) string {
 	if where != "" {
 		parts = append(parts, where)
 	}
-	if word, _, _ := strings.Cut(v.Notice, ":"); word != "" {
+	if word, _, _ := strings.Cut(v.Notice, ":"); word != "" && !r.Call.Own {
 		parts = append(parts, t.Text(word))
 	}
 	return strings.Join(parts, " · ")

@@ -45,10 +45,9 @@ func lastingText(call approver.ToolCall, t display.Texts) string {
 	}
 	hours := int(approver.SessionTerm / time.Hour)
 	if call.Command != "" {
-		return t.Text("only this very command of %s %s, with the files it runs as they are now, for %d hours at most", who,
-			where, hours)
+		return t.Text("only this very command of %s %s; a session ends after %d hours at most", who, where, hours)
 	}
-	return t.Text("only this very call of %s %s, for %d hours at most", who, where, hours)
+	return t.Text("only this very call of %s %s; a session ends after %d hours at most", who, where, hours)
 }
 
 // homeDir is the folder of a call, with ~ for the home of its user.

@@ -218,7 +218,7 @@ func (p *pass) bindUnknown(e *effect.Effect) {
 	case e.Taint&effect.Network != 0:
 		p.reportUnbound("what %s is given by the network", by)
 	case by == p.call.Tool:
-		p.reportUnbound("what the text of this call runs")
+		p.reportUnbound("the programs that this text starts")
 	case by != "":
 		p.reportUnbound("what %s is given to run", by)
 	default:

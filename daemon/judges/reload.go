@@ -174,8 +174,7 @@ func (r *reloader[V]) proposal(next V, change shieldcore.Change) (approver.ToolC
 	shown := map[string]any{"file": r.name, "version": next.Version(),
 		"diff": strings.Split(strings.TrimSuffix(change.Diff, "\n"), "\n")}
 	says := display.Summary{Title: display.Phrase{Text: r.spec.title},
-		Why: display.Sentence("it is looser than what is in force: what is denied may be asked about, and what is asked " +
-			"about may run")}
+		Why: display.Sentence("it makes approver less strict than it is now")}
 	for _, why := range change.Why {
 		says.Does = append(says.Does, display.Phrase{Text: "%s", Args: []string{display.OneLine(why)}})
 	}
@@ -201,6 +200,9 @@ func OwnQuestion(
 	}
 	call := approver.ToolCall{ID: hex.EncodeToString(id), Agent: "approver", Tool: tool, Own: true,
 		Args: bytes.TrimSpace(args.Bytes()), At: time.Now()}
+	if says.Undo.IsZero() {
+		says.Undo = display.Sentence("with a no, everything stays as it is")
+	}
 	why := approver.Verdict{
 		Decision: approver.Ask, By: "policy", Rule: rule, Category: "policy", Severity: approver.Catastrophic,
 		Reason: effect, Detail: effect, Confidence: 1, Says: says,

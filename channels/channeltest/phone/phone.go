@@ -124,7 +124,7 @@ func (s Screen) SVG() []byte {
 		lines = append(lines, l.wrap(width-2*margin-2*inset)...)
 	}
 	if hidden := len(lines) - most + 1; hidden > 1 {
-		note := Line{Spans: []Span{{fmt.Sprintf("… %d more lines", hidden), Muted}}}
+		note := Line{Spans: []Span{{fmt.Sprintf("… %d lines of the message are left out of this picture", hidden), Muted}}}
 		lines = slices.Concat(lines[:most/2], []Line{note}, lines[most/2+hidden:])
 	}
 	bubble := len(lines)*leading + 2*inset - 4

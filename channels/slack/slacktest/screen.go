@@ -2,7 +2,9 @@ package slacktest
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
+	"time"
 
 	"approver.example/channels/channeltest/phone"
 )
@@ -23,7 +25,7 @@ func (m Message) Screen() phone.Screen {
 		case "context":
 			for _, e := range items {
 				o, _ := e.(map[string]any)
-				text := unescape(dates.ReplaceAllString(str(o["text"]), "$1"))
+				text := unescape(dates.ReplaceAllStringFunc(str(o["text"]), clock))
 				s.Lines = append(s.Lines, phone.Line{Spans: []phone.Span{{Text: text, Style: phone.Muted}}})
 			}
 		case "rich_text":
@@ -35,6 +37,17 @@ func (m Message) Screen() phone.Screen {
 		}
 	}
 	return s
+}
+
+// clock is a date as Slack shows it to somebody in the time zone UTC.
+func clock(date string) string {
+	at, format, _ := strings.Cut(strings.TrimPrefix(date, "<!date^"), "^")
+	format, _, _ = strings.Cut(format, "|")
+	seconds, err := strconv.ParseInt(at, 10, 64)
+	if err != nil || format != "{time_secs}" {
+		return dates.ReplaceAllString(date, "$1")
+	}
+	return time.Unix(seconds, 0).UTC().Format("3:04:05 PM")
 }
 
 // richLines are the lines of one element of rich text.
