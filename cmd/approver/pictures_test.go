@@ -23,6 +23,7 @@ var varying = []struct {
 	{anID, "01a1f6b2-5d0e-7c41-9a33-8e52d1f04b77"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d`), "2026-11-21"},
 	{regexp.MustCompile(`\d\d:\d\d:\d\d`), "12:00:00"},
+	{regexp.MustCompile(`12:00:00 [AP]M`), "12:00:00 PM"},
 	{regexp.MustCompile(`pid \d+, version .*`), "pid 4242, version 1.0"},
 	{regexp.MustCompile(`claude of [^\s@]+@`), "claude of ada@"},
 	{regexp.MustCompile(`claude as [^\s,]+,`), "claude as ada,"},

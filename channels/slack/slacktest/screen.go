@@ -39,7 +39,7 @@ func (m Message) Screen() phone.Screen {
 	return s
 }
 
-// clock is a date as Slack shows it to somebody in the time zone UTC.
+// clock is a date as Slack shows it to somebody in the time zone UTC, with a width that does not vary.
 func clock(date string) string {
 	at, format, _ := strings.Cut(strings.TrimPrefix(date, "<!date^"), "^")
 	format, _, _ = strings.Cut(format, "|")
@@ -47,7 +47,7 @@ func clock(date string) string {
 	if err != nil || format != "{time_secs}" {
 		return dates.ReplaceAllString(date, "$1")
 	}
-	return time.Unix(seconds, 0).UTC().Format("3:04:05 PM")
+	return time.Unix(seconds, 0).UTC().Format("03:04:05 PM")
 }
 
 // richLines are the lines of one element of rich text.
