@@ -13,7 +13,6 @@
 // Records whose time is over are gone for readers at once. Their space is freed in small steps
 // and reused, but the file does not shrink. Records are not signed: the file has mode 0600, and
 // whoever can write to it could also read a signing key beside it.
-// read a signing key beside it too.
 package boltstore
 
 import (
