@@ -77,17 +77,18 @@ const (
 
 // dialogFor waits until a dialog is on the person's screen, and returns nothing. If none
 // opens, it returns what they were told besides the first so many texts, or pressAgain.
+// A text may be the late answer to what they sent before, so a dialog is waited for even then.
 func (s *Server) dialogFor(user string, told int) (why string) {
-	if !s.Await(&s.mu, s.opts.TriggerTTL, func() bool {
-		why = ""
-		if s.views[user] == nil && len(s.told[user]) > told {
-			why = s.told[user][told]
-		}
-		return s.views[user] != nil || why != ""
-	}) {
+	opened := func() bool { return s.views[user] != nil }
+	if !s.Await(&s.mu, s.opts.TriggerTTL, func() bool { return opened() || len(s.told[user]) > told }) {
 		return pressAgain
 	}
-	return why
+	if s.Await(&s.mu, s.opts.TriggerTTL/3, opened) {
+		return ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.told[user][told]
 }
 
 // Shortcut uses a shortcut of the app that belongs to no message.
