@@ -40,8 +40,8 @@ func (v *Cards) Shown(r Request) (approver.Card, int) {
 
 // card is what people see of a request, in their language.
 func (v *Cards) card(r Request, t display.Texts, code tokens.Code) approver.Card {
-	body, hidden := body(r, t)
-	r = withoutSecrets(r)
+	body, hidden, secrets := body(r, t)
+	r = withoutSecrets(r, secrets)
 	c := approver.Card{
 		Request: r.ID, State: r.State, Severity: r.Verdict.Severity, OneTap: r.Verdict.Severity == approver.High && !hidden,
 		Texts: t, Push: push(r, t), Body: body, Why: whyLines(r.Verdict, t), Claimed: display.Prose(claimed(r)),
@@ -68,14 +68,13 @@ func (v *Cards) card(r Request, t display.Texts, code tokens.Code) approver.Card
 			r.TakeBy.UTC().Format("15:04:05 UTC"))
 	} else {
 		c.State = approver.Pending // an approval that is not released is nobody's to know
-		v.offer(&c, r, t)
+		v.offer(&c, r, t, hidden)
 	}
 	return c
 }
 
 // withoutSecrets is a request whose words about the call have nothing that the body of the card hides.
-func withoutSecrets(r Request) Request {
-	s := r.Call.Display().Hidden()
+func withoutSecrets(r Request, s display.Hidden) Request {
 	v := &r.Verdict
 	if v.Says.Title.IsZero() {
 		v.Says.Title, v.Says.More = r.Call.Display().Title(), 0
@@ -110,20 +109,20 @@ func changedPush(r Request, t display.Texts) string {
 		r.Call = changed
 	}
 	r.Verdict.Says = display.Summary{}
-	return push(withoutSecrets(r), t)
+	return push(withoutSecrets(r, r.Call.Display().Hidden()), t)
 }
 
 // body is the whole call, with what is dangerous or has changed in its environment. hidden reports that
-// a part of it that may decide what runs, or where, is not shown.
-func body(r Request, t display.Texts) (blocks []display.Block, hidden bool) {
-	blocks, hidden = r.Call.Display().Body()
+// a part of it that may decide what runs, or where, is not shown. secrets are all that is not.
+func body(r Request, t display.Texts) (blocks []display.Block, hidden bool, secrets display.Hidden) {
+	blocks, hidden, secrets = r.Call.Display().Seen()
 	for i := range blocks {
 		blocks[i].Label = t.Label(blocks[i].Label)
 	}
 	if len(r.Call.Environment) > 0 {
 		blocks = append(blocks, display.Block{Label: t.Text("Environment"), Text: strings.Join(r.Call.Environment, " · ")})
 	}
-	return blocks, hidden || obscured(r.Call)
+	return blocks, hidden || display.HidesEnvironment(r.Call.Environment), secrets
 }
 
 // partOf is the part of the command that the reason is about, as the body shows it; empty if it shows
@@ -391,6 +390,9 @@ func withCallers(c approver.Card, r Request, p Posting) (approver.Card, bool) {
 // those that it showed: see Posting.Late.
 func callersNotice(r Request, p Posting) display.Message {
 	all := r.callers()
+	if len(all) == 1 && r.Joined == 0 && !p.Late && (r.N == 0 || !p.double()) {
+		return display.Message{} // the usual case
+	}
 	n, runs, shared := len(all), 1, mayShare(r.Verdict, r.Fingerprint, r.Call) && !p.double()
 	switch {
 	case shared && p.Late:
@@ -404,7 +406,7 @@ func callersNotice(r Request, p Posting) display.Message {
 	case runs == 0:
 		return display.Msg("The call of this card has ended: a yes runs nothing, waiting calls (%d) are asked again.", n)
 	case n == 1 && r.Joined == 0:
-		return display.Message{}
+		return display.Message{} // this card is late
 	case n == 1:
 		return display.Msg("One call waits.")
 	case runs == n:

@@ -49,7 +49,7 @@ func uneditable(r Request) display.Message {
 // unclear reports that people do not see the command of a call exactly as it is.
 func unclear(call approver.ToolCall) bool {
 	body, hidden := call.Display().Body()
-	return hidden || obscured(call) || len(body) == 0 || body[0].Kind != display.Code ||
+	return hidden || display.HidesEnvironment(call.Environment) || len(body) == 0 || body[0].Kind != display.Code ||
 		body[0].Text != call.Command || len(display.Warnings(call.Command)) > 0
 }
 

@@ -10,9 +10,10 @@ import (
 
 // This file says what people are offered beside a yes and a no.
 
-// offer adds to the card of a request that waits what people may do beside a yes and a no.
-func (v *Cards) offer(c *approver.Card, r Request, t display.Texts) {
-	if lastable(r) {
+// offer adds to the card of a request that waits what people may do beside a yes and a no. hidden says that the
+// card does not show all that may decide what runs.
+func (v *Cards) offer(c *approver.Card, r Request, t display.Texts, hidden bool) {
+	if !hidden && mayBeShared(r.Verdict, r.Fingerprint) && mayRepeat(r) {
 		c.Lasting = lastingText(r.Call, t)
 	}
 	_, why := r.longer()
@@ -22,8 +23,12 @@ func (v *Cards) offer(c *approver.Card, r Request, t display.Texts) {
 
 // lastable reports whether a button may approve a request for longer than once.
 func lastable(r Request) bool {
-	return mayShare(r.Verdict, r.Fingerprint, r.Call) && !r.Verdict.Prompt && r.Verdict.Appeal.Of == "" &&
-		!r.Call.AboutApprover() && r.Call.Session != ""
+	return mayShare(r.Verdict, r.Fingerprint, r.Call) && mayRepeat(r)
+}
+
+// mayRepeat reports that a request is about a call that an agent may make again in its session.
+func mayRepeat(r Request) bool {
+	return !r.Verdict.Prompt && r.Verdict.Appeal.Of == "" && !r.Call.AboutApprover() && r.Call.Session != ""
 }
 
 // tappedTerm reports that an answer is from a card's own button for longer than once. Whatever else the

@@ -315,7 +315,12 @@ func obscured(call approver.ToolCall) bool {
 // mayShare reports whether one yes can be for more than one call. That excludes CATASTROPHIC
 // calls, and calls whose second run may be something else than what was shown.
 func mayShare(v approver.Verdict, fp approver.Fingerprint, call approver.ToolCall) bool {
-	return v.Severity == approver.High && fp.Bound() && !obscured(call)
+	return mayBeShared(v, fp) && !obscured(call)
+}
+
+// mayBeShared is mayShare for a call that is shown.
+func mayBeShared(v approver.Verdict, fp approver.Fingerprint) bool {
+	return v.Severity == approver.High && fp.Bound()
 }
 
 // mayLast reports whether a yes to a request may last. A yes that lasts is for all later

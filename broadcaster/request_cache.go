@@ -21,8 +21,9 @@ const (
 // The requests are shared: whoever changes a slice of one makes a copy first. The zero value
 // is empty. All methods are safe for concurrent use.
 type requestCache struct {
-	mu sync.Mutex
-	of map[string]version // by id
+	mu      sync.Mutex
+	of      map[string]version // by id
+	writing map[string]version // those that are being written
 }
 
 type version struct {
@@ -32,8 +33,32 @@ type version struct {
 
 // at returns the request as it is at a revision, if it is cached.
 func (k *requestCache) at(id string, rev approver.Rev) (Request, bool) {
-	r, last, ok := k.last(id)
-	return r, ok && last == rev
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, of := range []map[string]version{k.of, k.writing} {
+		if v, ok := of[id]; ok && v.rev == rev {
+			return v.r, true
+		}
+	}
+	return Request{}, false
+}
+
+// begin remembers a request that is about to be stored at rev: whoever waits for it reads it before the writer
+// is told that it is stored. The writer calls the returned function once it is told.
+func (k *requestCache) begin(r Request, rev approver.Rev) (done func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.writing == nil {
+		k.writing = map[string]version{}
+	}
+	k.writing[r.ID] = version{rev, r}
+	return func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if k.writing[r.ID].rev == rev {
+			delete(k.writing, r.ID)
+		}
+	}
 }
 
 // last returns the newest cached revision of a request.

@@ -121,11 +121,15 @@ func (q *Requests) change(
 			before = r.Due
 		}
 		newRev := approver.NewRev()
+		done := q.cache.begin(next, newRev)
 		err = q.records.putBefore(ctx, before, approver.Key("req", id), value, rev, newRev, next.Attention(now),
 			q.keepUntil(next))
+		if err == nil {
+			q.cache.note(next, newRev, len(value))
+		}
+		done()
 		switch {
 		case err == nil:
-			q.cache.note(next, newRev, len(value))
 			return next, nil
 		case errors.Is(err, approver.ErrOverdue) && sleep(ctx, retryEvery): // the next step refuses it as late
 		case !errors.Is(err, approver.ErrConflict):

@@ -15,9 +15,15 @@ import (
 // elsewhere, as in Text. obscured is that of Shown, and also true if a block hides something that
 // Shown does not.
 func (c Call) Body() (blocks []Block, obscured bool) {
+	blocks, obscured, _ = c.Seen()
+	return blocks, obscured
+}
+
+// Seen is Body, with what it hides.
+func (c Call) Seen() (blocks []Block, obscured bool, hidden Hidden) {
 	v := c.view()
 	fields, isObject := c.fields()
-	hides, more := coverOf(v, c.leaves())
+	hides, more := coverOf(v, c.leaves(fields, isObject))
 	b := &builder{cover: hides}
 	switch {
 	case c.Question:
@@ -28,12 +34,11 @@ func (c Call) Body() (blocks []Block, obscured bool) {
 	default:
 		b.table(c, fields, isObject)
 	}
-	return b.blocks, v.obscured || more
+	return b.blocks, v.obscured || more, hiddenIn(v, hides)
 }
 
 // leaves returns the texts in the arguments that a card has to show.
-func (c Call) leaves() (all []string) {
-	fields, isObject := c.fields()
+func (c Call) leaves(fields []field, isObject bool) (all []string) {
 	if c.Command == "" || !isObject {
 		return leavesOf(c.Args, 0, nil)
 	}
@@ -83,7 +88,11 @@ func (b *builder) add(kind BlockKind, label, text string) {
 
 // onOneLine is Visible for a masked text that has to stay on one line. It tells a tab from a space.
 func onOneLine(masked string) string {
-	return strings.NewReplacer("\n", "⟨U+000A⟩", "\t", "⟨U+0009⟩").Replace(Visible(masked))
+	text := Visible(masked)
+	if !strings.ContainsAny(text, "\n\t") {
+		return text
+	}
+	return strings.NewReplacer("\n", "⟨U+000A⟩", "\t", "⟨U+0009⟩").Replace(text)
 }
 
 // shell adds a command with its options.

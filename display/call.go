@@ -98,11 +98,12 @@ type view struct {
 }
 
 func (call Call) view() view {
-	raw := call.Text()
-	v, parts := call.parts()
+	name, command, options := call.texts()
+	v, parts := call.parts(name, command, options)
 	s := v.text
 	c := &reading{text: s, command: call.Command, left: shape.MaxSteps}
-	hidden := strings.Count(v.name+s, hiddenWords) > strings.Count(raw, hiddenWords) // in a private key, or the name
+	// in a private key, or the name
+	hidden := strings.Count(v.name+s, hiddenWords) > strings.Count(name+command+options, hiddenWords)
 	v.obscured = Mask(call.Dir) != call.Dir || hidden && c.rereads()
 	for _, p := range parts {
 		m := c.of(p)    // also for what looks like our code: a cluster may be named confirm-east99
@@ -121,11 +122,10 @@ func (call Call) view() view {
 	return v
 }
 
-// parts returns a call without what is known about its parts, and the parts of its text that Mask
+// parts returns a call, whose texts these are, without what is known about its parts, and the parts of its text that Mask
 // hides. The name of the tool, the command and its options are examined separately: a word before
 // the command, or a closing quote after it, would change its meaning.
-func (call Call) parts() (v view, parts []part) {
-	name, command, options := call.texts()
+func (call Call) parts(name, command, options string) (v view, parts []part) {
 	name, command, options = Mask(name), prepared(command), prepared(options)
 	s := command + options
 	v = view{name: name, text: s, options: len(command)}

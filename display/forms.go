@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/base64"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"approver.example/display/shape"
 )
@@ -16,6 +18,7 @@ type form struct {
 	// hints are lowercase texts. Every match contains one of them, ignoring case. Most texts contain
 	// none, so no pattern is tried on them.
 	hints   []string
+	bytes   []byteSet // of each hint
 	pattern func() *regexp.Regexp
 	// follows, if set, reports whether a match is possible with this text after a hint.
 	follows func(rest []byte) bool
@@ -44,8 +47,37 @@ const (
 // that people see what runs than that they do not see a password. split.go finds keys that have
 // more in them, but only what a shell reads as a part of the same word.
 var forms = sync.OnceValue(func() []form {
-	return append(append(keyForms(), contextForms...), namedForms...)
+	all := slices.Concat(keyForms(), contextForms, namedForms)
+	for i := range all {
+		for _, hint := range all[i].hints {
+			all[i].bytes = append(all[i].bytes, bytesOf(hint))
+		}
+	}
+	return all
 })
+
+// A byteSet has the ASCII characters of a text.
+type byteSet [2]uint64
+
+func bytesOf(s string) (set byteSet) {
+	for i := range len(s) {
+		if c := s[i]; c < utf8.RuneSelf {
+			set[c/64] |= 1 << (c % 64)
+		}
+	}
+	return set
+}
+
+// mayMatch reports whether a text in lowercase letters, which has these characters, has a hint. Most hints have a
+// character that the text has not, which is found faster than that it has the hint.
+func (f *form) mayMatch(lower string, has byteSet) bool {
+	for i, need := range f.bytes {
+		if need[0]&^has[0]|need[1]&^has[1] == 0 && strings.Contains(lower, f.hints[i]) {
+			return true
+		}
+	}
+	return false
+}
 
 // contextForms are recognized by the text around them.
 var contextForms = []form{

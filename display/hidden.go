@@ -25,7 +25,11 @@ const minShortSecret = 3
 // Hidden returns what the body of a call hides.
 func (c Call) Hidden() Hidden {
 	v := c.view()
-	hides, _ := coverOf(v, c.leaves())
+	hides, _ := coverOf(v, c.leaves(c.fields()))
+	return hiddenIn(v, hides)
+}
+
+func hiddenIn(v view, hides cover) Hidden {
 	h := Hidden{runs: map[string]bool{}, short: map[string]bool{}, shown: lowered(v.name + masked(v.text, v.hide))}
 	for secret := range hides.secrets {
 		if hides.kept[secret] {

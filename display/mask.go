@@ -55,9 +55,10 @@ func prepared(s string) string {
 // do not overlap. A text may hold very many, so none is compared with all the others.
 func hiddenParts(s string) []part {
 	var parts []part
-	lower, run := strings.ToLower(s), longestRun(s)
-	for i := range forms() {
-		if f := &forms()[i]; run >= f.run && shape.ContainsAny(lower, f.hints) {
+	lower, run, all := strings.ToLower(s), longestRun(s), forms()
+	has := bytesOf(lower)
+	for i := range all {
+		if f := &all[i]; run >= f.run && f.mayMatch(lower, has) {
 			parts = f.parts(s, parts)
 		}
 	}

@@ -121,7 +121,7 @@ func (call Call) MaskNames(names []string) []string {
 	if len(names) == 0 {
 		return names
 	}
-	v, parts := call.parts()
+	v, parts := call.parts(call.texts())
 	s, out := v.text, slices.Clone(names)
 	for i, name := range out {
 		name = prepared(name)

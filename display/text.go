@@ -18,17 +18,44 @@ func Safe(s string) string { return Visible(Mask(s)) }
 // SafeLine is Safe for a text that must stay on one line.
 func SafeLine(s string) string { return OneLine(Mask(s)) }
 
-// gaps matches white space that is long enough to push the text after it out of view.
-var gaps = regexp.MustCompile(`(?:[ \t]*\n){5,}|[ \t]{41,}`)
+// Lengths of white space from which on it pushes the text after it out of view.
+const (
+	gapLines  = 5
+	gapBlanks = 41
+)
+
+var gaps = regexp.MustCompile(fmt.Sprintf(`(?:[ \t]*\n){%d,}|[ \t]{%d,}`, gapLines, gapBlanks))
 
 // Squeeze replaces each such gap by a note of its length.
 func Squeeze(s string) string {
+	if !mayHaveGap(s) {
+		return s
+	}
 	return gaps.ReplaceAllStringFunc(s, func(gap string) string {
 		if lines := strings.Count(gap, "\n"); lines > 0 {
 			return fmt.Sprintf("\n⟨%d blank lines⟩\n", lines-1)
 		}
 		return fmt.Sprintf(" ⟨%d spaces⟩ ", len(gap))
 	})
+}
+
+// mayHaveGap reports whether a text has as many line breaks or as many blanks in a row as a gap.
+func mayHaveGap(s string) bool {
+	lines, blanks := 0, 0
+	for i := range len(s) {
+		switch s[i] {
+		case '\n':
+			lines, blanks = lines+1, 0
+		case ' ', '\t':
+			blanks++
+		default:
+			blanks = 0
+		}
+		if lines >= gapLines || blanks >= gapBlanks {
+			return true
+		}
+	}
+	return false
 }
 
 // Flat writes the lines of a text on one line, so that none of them can pass for a line of a card.
@@ -53,6 +80,9 @@ func EncodeJSON(v any) ([]byte, error) {
 // unescapeHTML undoes the HTML escaping of JSON encoders, so that a person does not have to read
 // it.
 func unescapeHTML(s string) string {
+	if !strings.Contains(s, `\u00`) {
+		return s
+	}
 	return strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(s)
 }
 

@@ -260,6 +260,9 @@ func OneLineAgain(s string) string { return oneLine(unmarked, s) }
 
 // oneLine puts parts on one line, separated by our own dot.
 func oneLine(read func(string) string, parts ...string) string {
+	if len(parts) == 1 && plainASCII(parts[0]) {
+		return Flat(parts[0])
+	}
 	var b strings.Builder
 	mixed := slices.ContainsFunc(parts, func(s string) bool { return isMixed(s, read) })
 	for i, s := range parts {

@@ -62,7 +62,7 @@ func ProseWarnings(text string) []Phrase { return Warnings(plainProse(text)) }
 func (c Call) Warnings() []Phrase {
 	texts := []string{c.Text(), c.Dir}
 	if !c.Question {
-		texts = append(texts, c.leaves()...)
+		texts = append(texts, c.leaves(c.fields())...)
 	}
 	return Warnings(texts...)
 }

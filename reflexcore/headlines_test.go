@@ -26,7 +26,7 @@ mcp__drive__share_file {"file_id":"a","email":"ann@h.example"} => Share somethin
 mcp__github__merge_pull_request {"owner":"acme","repo":"shop","number":1,"and":[2]} => Merge a pull request (GitHub)
 mcp__github__merge_pull_request {"owner":"acme","repo":"shop","number":1} => Merge pull request 1 of acme/shop (GitHub)
 `) {
-		v, err := engine(t).Judge(t.Context(), callOf(t, "> "+line))
+		v, err := inWords(t, engine(t), callOf(t, "> "+line))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ git push origin +:
 git push --force-with-lease origin 'refs/heads/*'
 git push -f origin main topic 'refs/heads/*'
 `), "\n") {
-		v, err := engine(t).Judge(t.Context(), callOf(t, "$ "+c))
+		v, err := inWords(t, engine(t), callOf(t, "$ "+c))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ git push -f origin main topic 'refs/heads/*'
 			t.Errorf("%s: %v %s", c, v.Severity, title)
 		}
 	}
-	v, err := engine(t).Judge(t.Context(), callOf(t, "$ git push -f origin $BRANCH"))
+	v, err := inWords(t, engine(t), callOf(t, "$ git push -f origin $BRANCH"))
 	if err != nil || v.Severity != approver.High || (display.Texts{}).Title(v.Says) != "Force-push" {
 		t.Errorf("a branch that is not known: %v %v %v", v.Severity, v.Says.Title, err)
 	}

@@ -54,7 +54,7 @@ func headline(t *testing.T, dir, command string, env map[string]string) (title, 
 	for name, value := range env {
 		call.Env[name] = value
 	}
-	v, err := engine(t).Judge(t.Context(), call)
+	v, err := inWords(t, engine(t), call)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func pushLine(t *testing.T, first string) string {
 		return display.PushLine(approver.Catastrophic.String(), display.Texts{}.Say(call.Display().Title()), "")
 	}
 	call := callOf(t, first)
-	v, err := e.Judge(t.Context(), call)
+	v, err := inWords(t, e, call)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -112,7 +112,7 @@ func wordsOf(t *testing.T, command string, env map[string]string) string {
 	for name, value := range env {
 		call.Env = map[string]string{"HOME": "/home/ada", name: value}
 	}
-	v, err := engine(t).Judge(t.Context(), call)
+	v, err := inWords(t, engine(t), call)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ $ auth0 users delete u
 `), "\n\n") {
 		first := ""
 		for line := range strings.SplitSeq(block, "\n") {
-			v, err := e.Judge(t.Context(), callOf(t, line))
+			v, err := inWords(t, e, callOf(t, line))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -63,9 +63,10 @@ func whyOf(r *Rule) display.Phrase {
 	return display.Sentence(r.Reason)
 }
 
-// say fills in what people read of a call that is denied, or that they are asked about.
+// say fills in what people read of a call that they are asked about. Nobody is before it is denied: for an appeal
+// [Engine.Sum] says it.
 func (e *Engine) say(j *judgment, v *approver.Verdict) {
-	if v.Decision > approver.Ask {
+	if v.Decision != approver.Ask {
 		return
 	}
 	call := &j.call.ToolCall

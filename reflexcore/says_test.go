@@ -63,6 +63,16 @@ func callOf(t *testing.T, line string) approver.ToolCall {
 	return approver.ToolCall{}
 }
 
+// inWords returns the verdict on a call with what people read if they are asked about it, for a denial after an appeal.
+func inWords(t testing.TB, e *reflexcore.Engine, call approver.ToolCall) (approver.Verdict, error) {
+	t.Helper()
+	v, err := e.Judge(t.Context(), call)
+	if v.Decision == approver.Deny {
+		v.Says = v.Says.Or(e.Sum(call))
+	}
+	return v, err
+}
+
 // What people read of a call that is stopped, call by call.
 func TestSays(t *testing.T) {
 	b, err := os.ReadFile(saysFile)
@@ -76,7 +86,7 @@ func TestSays(t *testing.T) {
 		if calls++; calls > 1 {
 			now.WriteString("\n")
 		}
-		v, err := e.Judge(t.Context(), callOf(t, first))
+		v, err := inWords(t, e, callOf(t, first))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +158,7 @@ func TestSaysOfRules(t *testing.T) {
 	for _, r := range rules {
 		for _, x := range append(slices.Clone(r.Match), r.Pass...) {
 			call := x.Call()
-			v, err := e.Judge(t.Context(), call)
+			v, err := inWords(t, e, call)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -188,7 +198,7 @@ func TestSaysProjectRule(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.Project = func(string) *reflexcore.Rules { return set }
-		v, err := e.Judge(t.Context(), bash("git push origin topic"))
+		v, err := inWords(t, e, bash("git push origin topic"))
 		if err != nil || v.Rule != "mine" || v.Says.Why.Plain() != want {
 			t.Errorf("%s: got %s %q, want %q", layer, v.Rule, v.Says.Why.Plain(), want)
 		}
@@ -210,7 +220,7 @@ func FuzzSays(f *testing.F) {
 	e := engine(f)
 	f.Fuzz(func(t *testing.T, command string) {
 		call := bash(command)
-		v, err := e.Judge(t.Context(), call)
+		v, err := inWords(t, e, call)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -209,7 +209,7 @@ func Changes(call approver.ToolCall) bool {
 	if !ok || len(call.Args) == 0 {
 		return false
 	}
-	ev, err := adapter.Rewrite(call.Raw, call.Args)
+	ev, err := adapter.Decode(call.Raw) // with the same arguments a Rewrite would give no other event
 	if err != nil {
 		return false
 	}

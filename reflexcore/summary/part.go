@@ -20,16 +20,16 @@ func (c *Call) Part() string {
 	if i < 0 || c.Command == "" {
 		return ""
 	}
-	part := (&matter{c, i, &c.Effects[i]}).piece()
+	part := c.matter(i).piece()
 	alike, others := c.beside(i)
 	all := append(alike, others...)
 	for k, own := 0, c.rank(i); k < len(c.Effects) && len(all) <= maxMarked; k++ {
-		if losing&(1<<c.Effects[k].Kind) != 0 && own < len(does()) && c.rank(k) == own { // also those with the same words
+		if losing&(1<<c.Effects[k].Kind) != 0 && own < len(does().rows) && c.rank(k) == own { // also those with the same words
 			all = append(all, k)
 		}
 	}
 	if len(all) > maxMarked || slices.ContainsFunc(all, func(k int) bool {
-		return (&matter{c, k, &c.Effects[k]}).piece() != part
+		return c.matter(k).piece() != part
 	}) {
 		return ""
 	}

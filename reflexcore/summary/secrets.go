@@ -14,7 +14,7 @@ func (c *Call) secretHost() string {
 		if e.Kind != effect.NetOut && e.Kind != effect.NetIn || e.Bits&effect.Later != 0 {
 			continue
 		}
-		text := (&matter{c, i, e}).piece()
+		text := c.matter(i).piece()
 		if display.Mask(text) == text {
 			continue
 		}

@@ -38,7 +38,7 @@ func (c *Call) beside(i int) (alike, others []int) {
 				alike = append(alike, k)
 			case isGrave(e) && e.By != c.Effects[i].By,
 				losing&(1<<e.Kind) != 0 && e.Bits&effect.Later == 0 && e.What != effect.Elsewhere &&
-					(e.By != c.Effects[i].By || e.Kind == c.Effects[i].Kind && len(does()[g.row].args) > 0):
+					(e.By != c.Effects[i].By || e.Kind == c.Effects[i].Kind && len(does().rows[g.row].args) > 0):
 				others = append(others, k)
 			}
 		}
@@ -71,10 +71,10 @@ func (c *Call) more(i int, title *row) int {
 		return len(others)
 	}
 	n := len(alike)
-	if own := c.rank(i); own < len(does()) && len(does()[own].args) == 0 { // only the title has a name
+	if own := c.rank(i); own < len(does().rows) && len(does().rows[own].args) == 0 { // only the title has a name
 		n = max(n, c.titled(i, title)-1)
 	}
-	if all, named := (&matter{c, i, &c.Effects[i]}).commands(); named {
+	if all, named := c.matter(i).commands(); named {
 		n = max(n, len(all)-1)
 	}
 	return n + len(others)
@@ -84,8 +84,8 @@ func (c *Call) more(i int, title *row) int {
 func (c *Call) titled(i int, title *row) int {
 	seen := map[string]bool{}
 	for k := range min(len(c.Effects), maxGrouped) {
-		if e := &c.Effects[k]; e.Kind == c.Effects[i].Kind && e.By == c.Effects[i].By && title.fits(c, k) {
-			if words, ok := title.words(c, k); ok {
+		if e := &c.Effects[k]; e.Kind == c.Effects[i].Kind && e.By == c.Effects[i].By && title.fits(c.matter(k)) {
+			if words, ok := title.words(c.matter(k).word); ok {
 				seen[strings.Join(words, "\x00")] = true
 			}
 		}

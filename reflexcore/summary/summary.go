@@ -38,6 +38,7 @@ type Call struct {
 	server  string
 	args    map[string]string
 	grouped *[]group // once they are known
+	ranks   []int16  // by effect, plus one; zero is one that is not known yet
 }
 
 // maxDoes limits the phrases of what a call does; of further ones the number is said.
@@ -47,7 +48,7 @@ const maxDoes = 4
 // itself. more is how many further things it does beside the one that the title names.
 func (c *Call) Title() (p display.Phrase, more int) {
 	if c.About < 0 {
-		if p, _, ok := c.say(titles(), -1); ok {
+		if p, ok := c.titleOfRule(); ok {
 			return p, 0
 		}
 	}
@@ -56,11 +57,11 @@ func (c *Call) Title() (p display.Phrase, more int) {
 		return display.Phrase{}, 0
 	}
 	i = c.worst(i)
-	p, row, ok := c.say(titles(), i)
+	p, row, ok := c.titleOf(i)
 	if !ok && c.Effects[i].Bits&effect.Later != 0 { // what the code does has no title, but that it is written
 		for k := range c.Effects {
 			if e := &c.Effects[k]; e.Kind == effect.Write && e.Bits&effect.Later == 0 && !c.isPlainFile(e) {
-				p, _, _ = c.say(titles(), k)
+				p, _, _ = c.titleOf(k)
 				return p, 0
 			}
 		}
@@ -86,7 +87,7 @@ func (c *Call) subject() int {
 	if c.About >= 0 && c.About < len(c.Effects) {
 		return c.lostBy(c.About)
 	}
-	best, rank := -1, len(does())
+	best, rank := -1, len(does().rows)
 	for i := range c.Effects {
 		if r := c.rank(i); r < rank {
 			best, rank = i, r
@@ -148,23 +149,27 @@ const nothing = "-"
 
 // rank returns the row of what an effect does; the number of rows if it is not worth a word.
 func (c *Call) rank(i int) int {
-	e := &c.Effects[i]
+	if c.ranks == nil {
+		c.ranks = make([]int16, len(c.Effects))
+	}
+	if c.ranks[i] == 0 {
+		c.ranks[i] = int16(c.findRank(i)) + 1
+	}
+	return int(c.ranks[i]) - 1
+}
+
+func (c *Call) findRank(i int) int {
+	e, none := &c.Effects[i], len(does().rows)
 	switch {
 	case e.Kind == effect.Exec && e.Target == e.By, e.Kind == effect.NetIn,
 		e.Kind == effect.Read && e.Taint&effect.Secret == 0:
-		return len(does())
+		return none
 	}
-	for r := range does() {
-		if row := &does()[r]; row.fits(c, i) {
-			switch _, ok := row.words(c, i); {
-			case row.text == nothing:
-				return len(does())
-			case ok:
-				return r
-			}
-		}
+	n, _, ok := does().first(c.matter(i))
+	if !ok || does().rows[n].text == nothing {
+		return none
 	}
-	return len(does())
+	return n
 }
 
 // A group has the effects of one row.
@@ -181,8 +186,8 @@ func (c *Call) Does() (out []display.Phrase) {
 		if n == maxDoes {
 			return append(out, display.Phrase{Text: andMore, Args: []string{strconv.Itoa(len(groups) - n)}})
 		}
-		row := &does()[g.row]
-		args, _ := row.words(c, g.effects[0])
+		row := &does().rows[g.row]
+		args, _ := row.words(c.matter(g.effects[0]).word)
 		text := row.text
 		if len(g.effects) > 1 {
 			if text = row.many; strings.Count(text, "%s") > len(args) {
@@ -209,10 +214,10 @@ func (c *Call) groups() []group {
 	seen := map[string]bool{}
 	for i := range min(len(c.Effects), maxGrouped) {
 		r := c.rank(i)
-		if r == len(does()) {
+		if r == len(does().rows) {
 			continue
 		}
-		args, _ := does()[r].words(c, i)
+		args, _ := does().rows[r].words(c.matter(i).word)
 		key := strconv.Itoa(r) + "\x00" + strings.Join(args, "\x00")
 		e := &c.Effects[i]
 		if real := c.real(e); real != e.Target && slices.Contains(args, oneLine(c.shown(e.Target))) {
@@ -228,7 +233,7 @@ func (c *Call) groups() []group {
 		}
 		out[n].effects = append(out[n].effects, i)
 	}
-	first := len(does())
+	first := len(does().rows)
 	if c.About >= 0 && c.About < len(c.Effects) {
 		first = c.rank(c.About)
 	}
@@ -254,8 +259,7 @@ func b2i(b bool) int {
 
 // hasOther reports whether the same program has the same kind of effect on something with a name.
 func (c *Call) hasOther(i int) bool {
-	m := matter{c, i, &c.Effects[i]}
-	return slices.ContainsFunc(m.alike(), func(e *effect.Effect) bool { return !isGeneric(e) })
+	return slices.ContainsFunc(c.matter(i).alike(), func(e *effect.Effect) bool { return !isGeneric(e) })
 }
 
 // number writes a number with commas: 1,100.

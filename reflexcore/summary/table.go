@@ -26,13 +26,31 @@ var (
 	//go:embed does.txt
 	doesText string
 
-	titles = sync.OnceValue(func() []row { return rows(titlesText) })
-	does   = sync.OnceValue(func() []row { return rows(doesText) })
+	titles = sync.OnceValue(func() *table { return newTable(titlesText) })
+	does   = sync.OnceValue(func() *table { return newTable(doesText) })
 )
+
+// A table has rows, of which the first that fits counts.
+type table struct {
+	rows []row
+	of   map[effect.Kind][]int // the rows that may fit an effect of a kind
+}
+
+func newTable(text string) *table {
+	t := &table{rows: rows(text), of: map[effect.Kind][]int{}}
+	for i := range t.rows {
+		for k := effect.Opaque; k <= effect.Attack; k++ {
+			if kinds := t.rows[i].kinds; len(kinds) == 0 || slices.Contains(kinds, k) {
+				t.of[k] = append(t.of[k], i)
+			}
+		}
+	}
+	return t
+}
 
 // A row says something about the effects that fit.
 type row struct {
-	kinds      []effect.Kind // one of these; none is any
+	kinds      []effect.Kind // one of these; none is any, and a row that is about the rule alone
 	conditions []condition
 	bits       effect.Bits
 	taint      effect.Taint
@@ -99,21 +117,16 @@ func (r *row) condition(word string) {
 // blanks returns a name with blanks for underscores.
 func blanks(s string) string { return strings.ReplaceAll(s, "_", " ") }
 
-// fits reports whether an effect is like a row; with -1 whether the rule alone is. Of what happens
-// later only rows say something that are about that.
-func (r *row) fits(c *Call, i int) bool {
-	if i < 0 {
-		return len(r.kinds) == 0 && len(r.conditions) > 0 && r.meets(c, nil)
-	}
-	e := &c.Effects[i]
-	later := e.Bits&effect.Later != 0 && e.Kind != effect.Persist
+// fits reports whether an effect of its kind is like a row. Of what happens later only rows say something that
+// are about that.
+func (r *row) fits(m *matter) bool {
+	later := m.Bits&effect.Later != 0 && m.Kind != effect.Persist
 	switch {
-	case len(r.kinds) > 0 && !slices.Contains(r.kinds, e.Kind),
-		later && r.bits&effect.Later == 0, e.Bits&r.bits != r.bits, e.Taint&r.taint != r.taint,
-		r.place != 0 && (i >= len(c.Places) || c.Places[i]&r.place == 0):
+	case later && r.bits&effect.Later == 0, m.Bits&r.bits != r.bits, m.Taint&r.taint != r.taint,
+		r.place != 0 && (m.index >= len(m.Places) || m.Places[m.index]&r.place == 0):
 		return false
 	}
-	return r.meets(c, &matter{c, i, e})
+	return r.meets(m.Call, m)
 }
 
 // A matter is an effect that a phrase is about.
@@ -122,6 +135,8 @@ type matter struct {
 	index int
 	*effect.Effect
 }
+
+func (c *Call) matter(i int) *matter { return &matter{c, i, &c.Effects[i]} }
 
 // meets reports whether all conditions are met; m is nil if there is no effect.
 func (r *row) meets(c *Call, m *matter) bool {
@@ -181,13 +196,9 @@ func (m *matter) is(name string) bool {
 }
 
 // words returns what is put into the text of a row; ok is false if some of it is not known.
-func (r *row) words(c *Call, i int) (out []string, ok bool) {
+func (r *row) words(word func(name string) string) (out []string, ok bool) {
 	if len(r.args) == 0 {
 		return nil, true
-	}
-	word := c.argument
-	if i >= 0 {
-		word = (&matter{c, i, &c.Effects[i]}).word
 	}
 	for _, name := range r.args {
 		word := word(name)
@@ -199,29 +210,51 @@ func (r *row) words(c *Call, i int) (out []string, ok bool) {
 	return out, true
 }
 
-// say returns the phrase of the first row that fits and whose words are known.
-func (c *Call) say(table []row, i int) (p display.Phrase, of *row, ok bool) {
-	for k := range table {
-		r := &table[k]
-		if !r.fits(c, i) {
+// first returns the first row that fits an effect and whose words are known.
+func (t *table) first(m *matter) (n int, words []string, ok bool) {
+	for _, n := range t.of[m.Kind] {
+		r := &t.rows[n]
+		if !r.fits(m) {
 			continue
 		}
-		if words, ok := r.words(c, i); ok {
-			return display.Phrase{Text: r.text, Args: words}, r, true
+		if words, ok := r.words(m.word); ok || r.text == nothing {
+			return n, words, true
 		}
 	}
-	return display.Phrase{}, nil, false
+	return len(t.rows), nil, false
+}
+
+// titleOf returns the title of an effect, and its row.
+func (c *Call) titleOf(i int) (p display.Phrase, of *row, ok bool) {
+	n, words, ok := titles().first(c.matter(i))
+	if !ok {
+		return p, nil, false
+	}
+	of = &titles().rows[n]
+	return display.Phrase{Text: of.text, Args: words}, of, true
+}
+
+// titleOfRule returns the title of a call of which the rule says what it is.
+func (c *Call) titleOfRule() (p display.Phrase, ok bool) {
+	for i := range titles().rows {
+		r := &titles().rows[i]
+		if len(r.kinds) > 0 || !r.meets(c, nil) {
+			continue
+		}
+		if words, ok := r.words(c.argument); ok {
+			return display.Phrase{Text: r.text, Args: words}, true
+		}
+	}
+	return p, false
 }
 
 // Texts returns every text that this package says, for catalogs of translations.
 func Texts() []string {
 	out := []string{andMore}
-	for _, table := range [][]row{titles(), does()} {
-		for i := range table {
-			for _, text := range []string{table[i].text, table[i].many} {
-				if text != "" && text != nothing {
-					out = append(out, text)
-				}
+	for _, r := range slices.Concat(titles().rows, does().rows) {
+		for _, text := range []string{r.text, r.many} {
+			if text != "" && text != nothing {
+				out = append(out, text)
 			}
 		}
 	}

@@ -19,8 +19,8 @@ var placeholder = regexp.MustCompile(`%.`)
 // Every row has words that exist, and as many as its texts have room for.
 func TestTables(t *testing.T) {
 	source := wordNames(t)
-	for _, table := range [][]row{titles(), does()} {
-		for _, r := range table {
+	for _, table := range []*table{titles(), does()} {
+		for _, r := range table.rows {
 			for _, c := range r.conditions {
 				if !slices.Contains(known, c.name) && !source[c.name] {
 					t.Errorf("%q: there is no condition %q", r.text, c.name)
@@ -40,7 +40,7 @@ func TestTables(t *testing.T) {
 			}
 		}
 	}
-	for _, r := range does() {
+	for _, r := range does().rows {
 		if r.many == "" {
 			t.Errorf("%q has no text for several", r.text)
 		}
