@@ -122,13 +122,14 @@ func Combine(found []Verdict) Verdict {
 	appealable := true
 	var args json.RawMessage
 	var asks []Verdict
-	for _, v := range found {
+	for i := range found {
+		v := &found[i]
 		switch v.Decision {
 		case Deny:
 			appealable = appealable && v.Appealable
 			severity = min(severity, v.Severity)
 		case Ask:
-			asks = append(asks, v)
+			asks = append(asks, *v)
 			severity = min(severity, v.Severity)
 		case Modify:
 			args = v.Args
@@ -137,16 +138,14 @@ func Combine(found []Verdict) Verdict {
 		if v.Irreversible.Score > loss.Score {
 			loss = v.Irreversible
 		}
-		if Stricter(v, best) {
-			best = v
+		if Stricter(v, &best) {
+			best = *v
 		}
 	}
 	best.Irreversible = loss
-	if best.Decision <= Ask { // whoever decides, people read of all that was found
-		for _, v := range found {
-			if v.Decision <= Ask {
-				best.Says = best.Says.Or(v.Says)
-			}
+	for i := range found { // whoever decides, people read why
+		if best.Says.Why.IsZero() && found[i].Decision <= Ask && best.Decision <= Ask {
+			best.Says.Why = found[i].Says.Why
 		}
 	}
 	switch best.Decision {
@@ -176,8 +175,8 @@ func Combine(found []Verdict) Verdict {
 // evidence. It is 0 if a Deny has no confidence, which marks a failure.
 func together(found []Verdict) float64 {
 	doubt := 1.0
-	for _, v := range found {
-		switch {
+	for i := range found {
+		switch v := &found[i]; {
 		case v.Decision > Ask:
 		case v.Confidence > 0 && v.Confidence <= 1:
 			doubt *= 1 - v.Confidence
@@ -190,7 +189,7 @@ func together(found []Verdict) float64 {
 
 // Stricter reports whether v outranks best. Allow, which is an opinion, outranks only Pass,
 // which is none; every other decision outranks both.
-func Stricter(v, best Verdict) bool {
+func Stricter(v, best *Verdict) bool {
 	switch {
 	case best.Decision == Pass && v.Decision == Allow:
 		return true

@@ -172,7 +172,8 @@ func (g *Gate) denial(
 			out = v.Blocked(v.Reason, "panic")
 		}
 	}()
-	answer, ok, err := g.Appeals.People.Appealed(ctx, call, asked(v, approver.Appeal{Of: call.ID}))
+	why := g.summed(call, asked(v, approver.Appeal{Of: call.ID}))
+	answer, ok, err := g.Appeals.People.Appealed(ctx, call, why)
 	if err != nil {
 		g.Log.Warn("whether an appeal was granted is not known; the denial stands", "call", call.ID, "error", err)
 	}

@@ -34,8 +34,8 @@ type Gate struct {
 	// Rewrite applies a Modify's arguments to a call, so that it can be judged
 	// once more. Nil denies calls that would have to be modified.
 	Rewrite func(call approver.ToolCall, args json.RawMessage) (approver.ToolCall, error)
-	// Sum says in words for people what a call would do, if no stage that asks about it has said
-	// so. Nil says nothing.
+	// Sum says in words for people what a call would do. It is called only for what they are asked about.
+	// Nil says nothing.
 	Sum func(call approver.ToolCall) display.Summary
 	// Times counts how long judging takes. Nil counts nothing.
 	Times *timing.Times
@@ -185,7 +185,7 @@ func (g *Gate) ask(ctx context.Context, call approver.ToolCall, why approver.Ver
 
 // summed returns the verdict with a summary of the call, which people are asked about.
 func (g *Gate) summed(call approver.ToolCall, why approver.Verdict) approver.Verdict {
-	if says := why.Says; g.Sum != nil && len(says.Does) == 0 && (says.Title.IsZero() || says.Project == "") {
+	if g.Sum != nil {
 		why.Says = why.Says.Or(g.Sum(call))
 	}
 	return why
@@ -211,7 +211,7 @@ func (g *Gate) judge(ctx context.Context, call approver.ToolCall) (approver.Verd
 		return again.Blocked("the call was changed twice", "a modified call was modified again"), changed
 	}
 	first, open := v, slices.Concat(v.FailedOpen, again.FailedOpen)
-	if approver.Stricter(again, v) {
+	if approver.Stricter(&again, &v) {
 		again.Args = v.Args
 		v = again
 	}

@@ -15,7 +15,7 @@ func saying(d approver.Decision, by, why, title string) approver.Verdict {
 		Says: display.Summary{Title: display.Phrase{Text: title}, Why: display.Phrase{Text: why}, Part: title}}
 }
 
-// Whoever decides says why; what another stage knows of the call stays on the card.
+// Whoever decides says why; what the call does is said by Sum, if the deciding stage does not.
 func TestSaysOfTheDecidingStage(t *testing.T) {
 	reflex := saying(approver.Ask, "reflex", "it deletes", "Delete x")
 	policy := saying(approver.Ask, "policy", "we ask", "")
@@ -30,8 +30,8 @@ func TestSaysOfTheDecidingStage(t *testing.T) {
 		why, title string
 	}{
 		"alone":     {[]approver.Verdict{reflex}, nil, "it deletes", "Delete x"},
-		"policy":    {[]approver.Verdict{reflex, policy}, nil, "we ask", "Delete x"},
-		"denied":    {[]approver.Verdict{reflex, saying(approver.Deny, "policy", "never", "")}, nil, "never", "Delete x"},
+		"policy":    {[]approver.Verdict{reflex, policy}, nil, "we ask", "summed up"},
+		"denied":    {[]approver.Verdict{reflex, saying(approver.Deny, "policy", "never", "")}, nil, "never", ""},
 		"evaluated": {[]approver.Verdict{escalates}, &evaluator, "it deletes", "Delete x"},
 		"warned":    {[]approver.Verdict{warns, policy}, nil, "we ask", "summed up"},
 	} {
@@ -78,4 +78,40 @@ func TestSaysOfAppealsAndBlocks(t *testing.T) {
 	if got := v.Blocked("nobody", ""); !got.Says.Why.IsZero() || got.Says.Title.Text != "Delete x" {
 		t.Errorf("got %+v", got.Says)
 	}
+}
+
+// The answer to an appeal is only for a call that its card was about, word for word: so the denied call that comes
+// back is said in the same words as the appeal. Without them no answer to an appeal ever counted.
+func TestAnAppealAndItsCallSayTheSame(t *testing.T) {
+	people := &appealed{}
+	g := &Gate{Log: slog.New(slog.DiscardHandler), Audit: &memAudit{}, Appeals: &Appeals{People: people},
+		Stages: []approver.Stage{sure(saying(approver.Deny, "reflex", "never", ""))},
+		Sum: func(approver.ToolCall) display.Summary {
+			return display.Summary{Title: display.Phrase{Text: "summed up"}}
+		}}
+	call := approver.ToolCall{ID: "one", Peer: approver.Peer{Known: true, UID: 1000}}
+	if v := g.Decide(t.Context(), call); v.Decision != approver.Deny {
+		t.Fatalf("the verdict is %v", v.Decision)
+	}
+	if _, err := g.Appeal(t.Context(), call.Peer, call.ID, "please"); err != nil {
+		t.Fatal(err)
+	}
+	if len(people.says) != 2 || people.says[0] != "summed up" || people.says[1] != "summed up" {
+		t.Errorf("they say %q", people.says)
+	}
+}
+
+// appealed is an Asker that nobody answers.
+type appealed struct{ says []string }
+
+func (a *appealed) Appeal(_ context.Context, _ approver.ToolCall, why approver.Verdict) (approver.Appealed, error) {
+	a.says = append(a.says, why.Says.Title.Text)
+	return approver.Appealed{}, nil
+}
+
+func (a *appealed) Appealed(
+	_ context.Context, _ approver.ToolCall, why approver.Verdict,
+) (v approver.Verdict, ok bool, err error) {
+	a.says = append(a.says, why.Says.Title.Text)
+	return v, false, nil
 }

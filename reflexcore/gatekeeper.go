@@ -123,6 +123,9 @@ func (j *judgment) addOtherFindings(v *approver.Verdict) {
 	}
 	seen := make(map[way]bool, min(len(j.findings), 8)) // of many findings most are of one rule
 	var stops []approver.Verdict
+	if v.Decision == approver.Deny {
+		stops = make([]approver.Verdict, 0, min(len(j.findings), 4))
+	}
 	for i := range j.findings {
 		f := &j.findings[i]
 		r, as := f.rule, way{f.rule, f.enforced()}

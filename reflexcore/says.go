@@ -1,6 +1,7 @@
 package reflexcore
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -11,8 +12,8 @@ import (
 	"approver.example/reflexcore/summary"
 )
 
-// This file says in words for people what a call would do. Only a call that is stopped is put before
-// them, so the others cost nothing.
+// This file says in words for people what a call would do. It is apart from the verdict, because only few calls are
+// put before people.
 
 // Sentences on why people are asked, beside those of rules.
 const (
@@ -63,12 +64,21 @@ func whyOf(r *Rule) display.Phrase {
 	return display.Sentence(r.Reason)
 }
 
-// say fills in what people read of a call that they are asked about. Nobody is before it is denied: for an appeal
-// [Engine.Sum] says it.
-func (e *Engine) say(j *judgment, v *approver.Verdict) {
-	if v.Decision != approver.Ask {
-		return
-	}
+// Sum says in words for people what a call would do, whatever is decided about it. The verdict says why. If the
+// engine panics, it says nothing.
+func (e *Engine) Sum(call approver.ToolCall) (s display.Summary) {
+	defer func() {
+		if recover() != nil {
+			s = display.Summary{}
+		}
+	}()
+	j := &judgment{}
+	j.call.Past = e.recall(context.Background(), call)
+	return e.say(j, e.run(j, call))
+}
+
+// say returns what people read of a call, without the reason.
+func (e *Engine) say(j *judgment, v approver.Verdict) (s display.Summary) {
 	call := &j.call.ToolCall
 	c := summary.Call{ToolCall: *call, Home: j.call.Around.Home, Effects: j.call.Effects, Places: j.places,
 		About: j.about, Rule: v.Rule,
@@ -81,32 +91,17 @@ func (e *Engine) say(j *judgment, v *approver.Verdict) {
 	if c.Push.Mapped = at.led; at.pushes == 1 && at.still {
 		c.Push.Branch = at.push.Branch
 	}
-	v.Says.Project, v.Says.Branch = display.OneLine(e.projectOf(&at, &c)), display.OneLine(at.branch)
-	if at.pushes == 1 && v.Says.Project == "" {
+	s.Project, s.Branch = display.OneLine(e.projectOf(&at, &c)), display.OneLine(at.branch)
+	if at.pushes == 1 && s.Project == "" {
 		c.Push.Remote = at.push.Remote
 	}
 	if where := c.Elsewhere(); where != "" {
-		v.Says.Project = where
+		s.Project = where
 	}
-	v.Says.Title, v.Says.More = c.Title()
-	v.Says.Does, v.Says.Part = c.Does(), c.Part()
-	v.Says.Undo = undo(v.Irreversible)
-}
-
-// Sum says in words for people what a call would do, whatever is decided about it, and without what
-// was remembered. If the engine panics, it says nothing.
-func (e *Engine) Sum(call approver.ToolCall) (s display.Summary) {
-	defer func() {
-		if recover() != nil {
-			s = display.Summary{}
-		}
-	}()
-	j := &judgment{}
-	v := e.run(j, call)
-	v.Decision = approver.Ask
-	e.say(j, &v)
-	v.Says.Why = display.Phrase{} // whoever asks says why
-	return v.Says
+	s.Title, s.More = c.Title()
+	s.Does, s.Part = c.Does(), c.Part()
+	s.Undo = undo(v.Irreversible)
+	return s
 }
 
 // undo says how hard it is to undo a call; zero if nothing is lost.

@@ -63,11 +63,11 @@ func callOf(t *testing.T, line string) approver.ToolCall {
 	return approver.ToolCall{}
 }
 
-// inWords returns the verdict on a call with what people read if they are asked about it, for a denial after an appeal.
+// inWords returns the verdict on a call with what people read if they are asked about it.
 func inWords(t testing.TB, e *reflexcore.Engine, call approver.ToolCall) (approver.Verdict, error) {
 	t.Helper()
 	v, err := e.Judge(t.Context(), call)
-	if v.Decision == approver.Deny {
+	if v.Decision <= approver.Ask {
 		v.Says = v.Says.Or(e.Sum(call))
 	}
 	return v, err

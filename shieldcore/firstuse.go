@@ -124,7 +124,7 @@ func (u Using) judge(ctx context.Context, call approver.ToolCall, uses bool) (ap
 		}
 		return v, nil
 	}
-	if !approver.Stricter(first, v) {
+	if !approver.Stricter(&first, &v) {
 		v.Chain = append(v.Chain, approver.Finding{By: By, Rule: RuleFirstUse, Decision: first.Decision,
 			Severity: first.Severity, Confidence: 1, Note: text})
 		return v, nil
