@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 const (
@@ -35,7 +37,7 @@ func (p *Prompt) Fill(text, args string, first int) (string, bool) {
 		}
 		return words[n], true
 	})
-	return filled, hasNoCommand(text, args) || ok && (plainArgs.MatchString(args) || p.isIndependent(text, args, names))
+	return filled, hasNoCommand(text, args) || ok && (isPlainArgs(args) || p.isIndependent(text, args, names))
 }
 
 // hasNoCommand reports whether a text cannot have a command, wherever the arguments are: no agent runs
@@ -45,8 +47,12 @@ func hasNoCommand(text, args string) bool {
 	return !has("!") || !has("`") && !has("{")
 }
 
-// plainArgs matches arguments that a shell splits only at white space.
-var plainArgs = regexp.MustCompile(`^[\p{L}\p{N}_.,:/@%+=~ \t\n-]*$`)
+// isPlainArgs reports whether a shell splits arguments only at white space.
+func isPlainArgs(args string) bool {
+	return !strings.ContainsFunc(args, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !strings.ContainsRune("_.,:/@%+=~ \t\n-", r)
+	})
+}
 
 // isIndependent reports whether unknown words cannot change what a text runs: none is in a command,
 // and none can begin or end one.
@@ -74,15 +80,20 @@ func (f *Front) arguments() (names []string, ok bool) {
 		names, ok = strings.FieldsFunc(value, IsScriptSpace), read && !f.Odd
 	}
 	for _, name := range names {
-		ok = ok && argumentName.MatchString(name) && len(name) <= maxArgument
+		ok = ok && isArgumentName(name) && len(name) <= maxArgument
 	}
 	return names, ok && len(names) <= maxArguments
 }
 
-var (
-	argumentName  = regexp.MustCompile(`^[\p{L}_][\p{L}\p{N}_-]*$`)
-	argumentPlace = regexp.MustCompile(`^ARGUMENTS\[(\d+)\]|^(\d+)(?:\W|$)`)
-)
+var argumentPlace = regexp.MustCompile(`^ARGUMENTS\[(\d+)\]|^(\d+)(?:\W|$)`)
+
+// isArgumentName reports whether a name is letters, digits, _ and -, and begins with a letter or _.
+func isArgumentName(name string) bool {
+	first, _ := utf8.DecodeRuneInString(name)
+	return (unicode.IsLetter(first) || first == '_') && !strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '_' && r != '-'
+	})
+}
 
 // fill replaces the placeholders in a text: $name, $0 and $ARGUMENTS[0] by what pick returns for
 // their number, and $ARGUMENTS by all arguments. A placeholder after one backslash stays.

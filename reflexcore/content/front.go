@@ -3,6 +3,7 @@ package content
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -29,7 +30,9 @@ var (
 	// invalid, Claude Code reads each line again, and then it is.
 	otherSpace = regexp.MustCompile("^[\\w-]+:[ \\t]*[\v\f\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]")
 	// plainWord matches a value that is the same text for every parser.
-	plainWord = regexp.MustCompile(`^(?:"([^"\\]*)"|'([^']*)'|([\p{L}\p{N}_.@/][\p{L}\p{N}_ .:@/+-]*))$`)
+	plainWord = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:"([^"\\]*)"|'([^']*)'|([\p{L}\p{N}_.@/][\p{L}\p{N}_ .:@/+-]*))$`)
+	})
 	// otherWord matches a plain value that YAML may read as another type than text, or that may be
 	// longer than it seems.
 	otherWord = regexp.MustCompile(`(?i)^(?:[\d.][\d.a-foxt_:+-]*|true|false|null|yes|no|on|off|y|n)$|:(?: |$)|---`)
@@ -168,7 +171,7 @@ func (f *Front) List(key string) (out []string, ok bool) {
 
 // plain returns the text of a value; false if it may be another.
 func plain(value string) (string, bool) {
-	m := plainWord.FindStringSubmatch(value)
+	m := plainWord().FindStringSubmatch(value)
 	if m == nil {
 		return strings.Trim(value, `"'`), false
 	}

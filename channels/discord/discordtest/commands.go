@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
-	"regexp"
 	"slices"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -38,9 +39,14 @@ type commandOption struct {
 
 const stringOption = 3
 
-// commandName is the form of the names of commands and options. Letters that have a lower case must have
-// it.
-var commandName = regexp.MustCompile(`^[-_'\p{Ll}\p{Lm}\p{Lo}\p{N}\p{Devanagari}\p{Thai}]{1,32}$`)
+// isCommandName reports whether a command or an option may have a name. Letters that have a lower case must have it.
+func isCommandName(name string) bool {
+	n := utf8.RuneCountInString(name)
+	return n >= 1 && n <= 32 && !strings.ContainsFunc(name, func(r rune) bool {
+		return !strings.ContainsRune("-_'", r) &&
+			!unicode.In(r, unicode.Ll, unicode.Lm, unicode.Lo, unicode.N, unicode.Devanagari, unicode.Thai)
+	})
+}
 
 // locales are the languages of Discord's clients.
 var locales = []string{"id", "da", "de", "en-GB", "en-US", "es-ES", "es-419", "fr", "hr", "it", "lt", "hu", "nl", "no",
@@ -128,12 +134,12 @@ func (o commandOption) check() error {
 
 // checkTexts keeps the limits of a name and a description, in every language.
 func checkTexts(name string, nameIn map[string]string, does string, doesIn map[string]string) error {
-	bad := !commandName.MatchString(name)
+	bad := !isCommandName(name)
 	for lang, text := range nameIn {
 		if err := checkLocale(lang); err != nil {
 			return err
 		}
-		bad = bad || !commandName.MatchString(text)
+		bad = bad || !isCommandName(text)
 	}
 	if bad {
 		return invalid("name", "APPLICATION_COMMAND_INVALID_NAME", "Command name is invalid")
