@@ -73,6 +73,8 @@ type Request struct {
 	// Closed reports that the end of the request is in the audit.
 	Closed bool `json:"closed,omitempty"`
 	Release
+
+	sealed *sealedAs // the sealed part as it was read, if it was
 }
 
 // A Release is what became of a yes after it was given to the agent, as far as anybody

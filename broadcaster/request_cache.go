@@ -1,6 +1,7 @@
 package broadcaster
 
 import (
+	"slices"
 	"sync"
 
 	"approver.example"
@@ -21,71 +22,122 @@ const (
 // The requests are shared: whoever changes a slice of one makes a copy first. The zero value
 // is empty. All methods are safe for concurrent use.
 type requestCache struct {
-	mu      sync.Mutex
-	of      map[string]version // by id
-	writing map[string]version // those that are being written
+	mu sync.Mutex
+	of map[string]*versions // by id
+}
+
+// versions are the cached revisions of one request. Two writers may be told of their writes in the other order.
+type versions struct {
+	last, before version
+	writing      []version
 }
 
 type version struct {
 	rev approver.Rev
-	r   Request
+	r   func() (Request, error)
 }
 
 // at returns the request as it is at a revision, if it is cached.
 func (k *requestCache) at(id string, rev approver.Rev) (Request, bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, of := range []map[string]version{k.of, k.writing} {
-		if v, ok := of[id]; ok && v.rev == rev {
-			return v.r, true
-		}
+	v := k.version(id, rev)
+	if v.r == nil {
+		return Request{}, false
 	}
-	return Request{}, false
+	r, err := v.r()
+	return r, err == nil
 }
 
-// begin remembers a request that is about to be stored at rev: whoever waits for it reads it before the writer
-// is told that it is stored. The writer calls the returned function once it is told.
-func (k *requestCache) begin(r Request, rev approver.Rev) (done func()) {
+func (k *requestCache) version(id string, rev approver.Rev) version {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.writing == nil {
-		k.writing = map[string]version{}
+	all := k.of[id]
+	switch {
+	case all == nil || rev == "":
+		return version{}
+	case all.last.rev == rev:
+		return all.last
+	case all.before.rev == rev:
+		return all.before
 	}
-	k.writing[r.ID] = version{rev, r}
-	return func() {
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		if k.writing[r.ID].rev == rev {
-			delete(k.writing, r.ID)
+	for _, v := range all.writing {
+		if v.rev == rev {
+			return v
 		}
 	}
+	return version{}
 }
 
 // last returns the newest cached revision of a request.
 func (k *requestCache) last(id string) (Request, approver.Rev, bool) {
 	k.mu.Lock()
-	defer k.mu.Unlock()
-	v, ok := k.of[id]
-	return v.r, v.rev, ok
+	var v version
+	if all := k.of[id]; all != nil {
+		v = all.last
+	}
+	k.mu.Unlock()
+	if v.r == nil {
+		return Request{}, "", false
+	}
+	r, err := v.r()
+	return r, v.rev, err == nil
 }
 
-// note remembers a request as it is stored at rev, in size bytes. It forgets one that is
-// closed or too large.
-func (k *requestCache) note(r Request, rev approver.Rev, size int) {
+// begin remembers a request that is about to be stored at rev: whoever waits for it reads it before the writer
+// is told that it is stored. The writer calls the returned function once it is told.
+func (k *requestCache) begin(id string, rev approver.Rev, r func() (Request, error)) (done func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if r.Closed || size > maxCachedBytes {
-		delete(k.of, r.ID)
-		return
+	all := k.room(id)
+	all.writing = append(all.writing, version{rev, r})
+	return func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		all.writing = slices.DeleteFunc(all.writing, func(v version) bool { return v.rev == rev })
+		if all.last.r == nil && len(all.writing) == 0 && k.of[id] == all {
+			delete(k.of, id)
+		}
 	}
+}
+
+// room returns the place of a request, and forgets another request if there is none left.
+func (k *requestCache) room(id string) *versions {
 	if k.of == nil {
-		k.of = map[string]version{}
+		k.of = map[string]*versions{}
 	}
-	if _, ok := k.of[r.ID]; !ok && len(k.of) >= maxCached {
+	if all := k.of[id]; all != nil {
+		return all
+	}
+	if len(k.of) >= maxCached {
 		for id := range k.of { // any: it costs one reading
 			delete(k.of, id)
 			break
 		}
 	}
-	k.of[r.ID] = version{rev, r}
+	all := &versions{}
+	k.of[id] = all
+	return all
+}
+
+// note remembers a request as it is stored at rev, in size bytes. It forgets one that is
+// closed or too large.
+func (k *requestCache) note(r Request, rev approver.Rev, size int) {
+	if r.Closed {
+		size = maxCachedBytes + 1
+	}
+	k.noteRead(r.ID, rev, size, func() (Request, error) { return r, nil })
+}
+
+// noteRead is note for a request that is read from its record the first time that it is asked for.
+func (k *requestCache) noteRead(id string, rev approver.Rev, size int, r func() (Request, error)) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if size > maxCachedBytes {
+		delete(k.of, id)
+		return
+	}
+	all := k.room(id)
+	if all.last.rev != rev {
+		all.before = all.last
+	}
+	all.last = version{rev, r}
 }

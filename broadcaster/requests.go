@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"approver.example"
@@ -121,7 +122,7 @@ func (q *Requests) change(
 			before = r.Due
 		}
 		newRev := approver.NewRev()
-		done := q.cache.begin(next, newRev)
+		done := q.cache.begin(id, newRev, func() (Request, error) { return next, nil })
 		err = q.records.putBefore(ctx, before, approver.Key("req", id), value, rev, newRev, next.Attention(now),
 			q.keepUntil(next))
 		if err == nil {
@@ -227,9 +228,12 @@ func (q *Requests) saveNew(ctx context.Context, r *Request, ways []codeLink, now
 	if err != nil {
 		return err
 	}
+	rev, id := approver.NewRev(), r.ID
+	read := sync.OnceValues(func() (Request, error) { return DecodeRequest(q.sealer, value) }) // as every reader has it
+	defer q.cache.begin(id, rev, read)()
 	keep := r.Due.Add(q.KeepFor)
 	writes := []approver.Write{
-		{Key: approver.Key("req", r.ID), Value: value, Next: approver.NewRev(), Due: r.Attention(now),
+		{Key: approver.Key("req", id), Value: value, Next: rev, Due: r.Attention(now),
 			KeepUntil: q.keepUntil(*r)},
 		{Key: approver.Key("call", r.CallID), Value: []byte(r.ID), Next: approver.NewRev(), KeepUntil: keep},
 	}
@@ -241,6 +245,9 @@ func (q *Requests) saveNew(ctx context.Context, r *Request, ways []codeLink, now
 		writes = append(writes, write)
 	}
 	errs := q.records.putAll(ctx, writes)
+	if errs[0] == nil {
+		q.cache.noteRead(id, rev, len(value), read)
+	}
 	if errs[0] == nil && errors.Is(errs[1], approver.ErrConflict) {
 		errs[1] = q.takeOverLink(ctx, *r, keep, dead)
 	}

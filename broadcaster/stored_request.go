@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"approver.example"
 	"approver.example/broadcaster/sealing"
@@ -31,6 +32,19 @@ type sealedPart struct {
 	Runs bool `json:"runs,omitempty"`
 }
 
+// A sealedAs is a sealed part as it is stored. Most changes of a request leave it as it is, and then it is not
+// sealed again.
+type sealedAs struct {
+	sealing.Value
+	part    sealedPart
+	context []byte
+}
+
+// holds reports whether it is the sealed part of a request, under the key that seals now.
+func (s *sealedAs) holds(sealer *sealing.Sealer, part *sealedPart, context []byte) bool {
+	return s != nil && sealer.IsCurrent(s.KeyID) && bytes.Equal(s.context, context) && reflect.DeepEqual(&s.part, part)
+}
+
 // sealContext is what the sealed part belongs to. It opens in no other request.
 func (s storedRequest) sealContext() []byte {
 	return bytes.Join([][]byte{
@@ -41,16 +55,21 @@ func (s storedRequest) sealContext() []byte {
 // EncodeRequest returns the record of r.
 func EncodeRequest(sealer *sealing.Sealer, r Request) ([]byte, error) {
 	edit := r.Resolution.Edit
-	plain, err := json.Marshal(sealedPart{r.Call, r.Verdict, edit, edit != nil && r.Resolution.Approve})
-	if err != nil {
-		return nil, err
-	}
+	part := sealedPart{r.Call, r.Verdict, edit, edit != nil && r.Resolution.Approve}
 	if edit != nil {
 		r.Resolution.Approve = false
 	}
 	s := storedRequest{Request: r}
-	if s.Value, err = sealer.Seal(plain, s.sealContext()); err != nil {
-		return nil, err
+	if context := s.sealContext(); r.sealed.holds(sealer, &part, context) {
+		s.Value = r.sealed.Value
+	} else {
+		plain, err := json.Marshal(part)
+		if err != nil {
+			return nil, err
+		}
+		if s.Value, err = sealer.Seal(plain, context); err != nil {
+			return nil, err
+		}
 	}
 	return json.Marshal(s)
 }
@@ -65,7 +84,8 @@ func DecodeRequest(sealer *sealing.Sealer, record []byte) (Request, error) {
 	if s.Call != nil || s.Verdict != nil || len(s.Sealed) == 0 {
 		return Request{}, fmt.Errorf("its payload is not sealed: %w", approver.ErrTampered)
 	}
-	plain, err := sealer.Open(s.Value, s.sealContext())
+	context := s.sealContext()
+	plain, err := sealer.Open(s.Value, context)
 	if errors.Is(err, approver.ErrTampered) {
 		err = fmt.Errorf("its payload does not open: %w", err)
 	}
@@ -77,6 +97,7 @@ func DecodeRequest(sealer *sealing.Sealer, record []byte) (Request, error) {
 		return Request{}, err
 	}
 	r := s.Request
+	r.sealed = &sealedAs{s.Value, p, context}
 	r.Call, r.Verdict, r.Resolution.Edit = p.Call, p.Verdict, p.Edit
 	if p.Edit != nil {
 		r.Resolution.Approve = p.Runs

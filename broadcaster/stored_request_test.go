@@ -40,6 +40,61 @@ func sealer(t *testing.T, keys ...byte) *sealing.Sealer {
 	return c
 }
 
+// A change of a request that leaves its sealed part as it is does not seal it again. Every change of the call, of
+// the verdict, of what a person made of them, or of the key does.
+func TestSealedAgainOnlyIfChanged(t *testing.T) {
+	c := sealer(t, 1)
+	record, err := EncodeRequest(c, sealedRequest())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed := func(record []byte) string {
+		var s storedRequest
+		if err := json.Unmarshal(record, &s); err != nil {
+			t.Fatal(err)
+		}
+		return string(s.Sealed)
+	}
+	same := func(by *sealing.Sealer, change func(r *Request)) bool {
+		t.Helper()
+		r, err := DecodeRequest(c, record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(&r)
+		next, err := EncodeRequest(by, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := DecodeRequest(by, next)
+		want := r.Resolution.Edit
+		if err != nil || !reflect.DeepEqual(got.Call, r.Call) || !reflect.DeepEqual(got.Verdict, r.Verdict) ||
+			!reflect.DeepEqual(got.Resolution.Edit, want) || got.Resolution.Approve != r.Resolution.Approve {
+			t.Errorf("%+v, %v\nwant %+v", got, err, r)
+		}
+		return sealed(next) == sealed(record)
+	}
+	if !same(c, func(r *Request) { r.State, r.Joined = approver.Denied, 3 }) {
+		t.Error("it was sealed again")
+	}
+	for name, change := range map[string]func(r *Request){
+		"call":    func(r *Request) { r.Call.Command += " --force" },
+		"verdict": func(r *Request) { r.Verdict.Severity = approver.Catastrophic },
+		"edit":    func(r *Request) { r.Resolution.Edit = &approver.Edit{Command: "ls", Args: json.RawMessage(`{}`)} },
+		"yes": func(r *Request) {
+			r.Resolution.Edit, r.Resolution.Approve = &approver.Edit{Command: "ls", Args: json.RawMessage(`{}`)}, true
+		},
+		"id": func(r *Request) { r.CallID = "another" },
+	} {
+		if same(c, change) {
+			t.Errorf("%s: it was not sealed again", name)
+		}
+	}
+	if same(sealer(t, 2, 1), func(*Request) {}) {
+		t.Error("after a rotation it is still under the old key")
+	}
+}
+
 func TestSealedRequests(t *testing.T) {
 	r, c := sealedRequest(), sealer(t, 1)
 	record, err := EncodeRequest(c, r)
@@ -49,7 +104,8 @@ func TestSealedRequests(t *testing.T) {
 	if strings.Contains(string(record), "orchid") || !strings.Contains(string(record), `"state":"pending"`) {
 		t.Errorf("the record tells of the call, or not of its state: %s", record)
 	}
-	if got, err := DecodeRequest(c, record); err != nil || !reflect.DeepEqual(got, r) {
+	got, err := DecodeRequest(c, record)
+	if got.sealed = nil; err != nil || !reflect.DeepEqual(got, r) {
 		t.Errorf("%+v, %v\nwant %+v", got, err, r)
 	}
 	again, err := EncodeRequest(c, r)

@@ -141,7 +141,8 @@ func (a *Answers) grantsHere(ctx context.Context, rep approver.Reply, who approv
 			err = getErr
 		} else if concerns(r, rep, who) {
 			line := t.Text("%s, until %s", g.Kind, g.Until.UTC().Format("15:04:05 UTC"))
-			lines = append(lines, push(withoutSecrets(r, r.Call.Display().Hidden()), t)+" · "+line+" · "+g.By+" · approver grants revoke "+g.ID)
+			what := push(withoutSecrets(r, r.Call.Display().Hidden()), t)
+			lines = append(lines, what+" · "+line+" · "+g.By+" · approver grants revoke "+g.ID)
 		}
 	}
 	return list(t, display.Msg("Nothing from here runs without asking."),

@@ -71,7 +71,7 @@ func TestWordsOfACardHaveNoSecretOfItsBody(t *testing.T) {
 				Branch: secret}, Irreversible: approver.Irreversibility{Score: 90, Why: "deletes " + secret}}}
 	card := composed(Options{}).Cards.card(r, display.Texts{}, tokens.Code{})
 	words := fmt.Sprint(card.Push, card.Why, card.Claimed, card.Context, card.Warnings, card.Choices, card.Lasting,
-		push(withoutSecrets(r, r.Call.Display().Hidden()), display.Texts{})) + blockTexts(card.Details) + blockTexts(card.Body)
+		push(withoutSecrets(r, call.Display().Hidden()), display.Texts{})) + blockTexts(card.Details) + blockTexts(card.Body)
 	if strings.Contains(words, secret) {
 		t.Errorf("the card shows the secret:\n%s", strings.ReplaceAll(words, secret, ">>>"+secret+"<<<"))
 	}

@@ -122,8 +122,8 @@ func (call Call) view() view {
 	return v
 }
 
-// parts returns a call, whose texts these are, without what is known about its parts, and the parts of its text that Mask
-// hides. The name of the tool, the command and its options are examined separately: a word before
+// parts returns a call, whose texts these are, without what is known about its parts, and the parts of its text that
+// Mask hides. The name of the tool, the command and its options are examined separately: a word before
 // the command, or a closing quote after it, would change its meaning.
 func (call Call) parts(name, command, options string) (v view, parts []part) {
 	name, command, options = Mask(name), prepared(command), prepared(options)

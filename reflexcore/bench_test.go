@@ -75,6 +75,32 @@ func BenchmarkJudge(b *testing.B) {
 	}
 }
 
+// BenchmarkAsked is the whole verdict on a call that people are asked about, with what they read of it.
+func BenchmarkAsked(b *testing.B) {
+	e := engine(b)
+	for _, c := range []struct{ name, text string }{
+		{"push", "git push --force origin main"},
+		{"delete", "rm -rf ~/projects"},
+		{"cloud", "aws s3 rm s3://customers --recursive"},
+		{"database", `psql -c "DROP TABLE users"`},
+		{"several", "rm -rf build dist a b c && git push --force origin main && kubectl delete ns prod"},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			call := bash(c.text)
+			call.ID = "1"
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := e.Judge(b.Context(), call); err != nil {
+					b.Fatal(err)
+				}
+				if says := e.Sum(call); says.Title.IsZero() {
+					b.Fatal("it has no title")
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkFlow is the whole verdict without information flow, and with it in audit
 // mode, which has to cost less than a tenth more.
 func BenchmarkFlow(b *testing.B) {

@@ -32,6 +32,7 @@ type Engine struct {
 
 	program string // the file of the running program
 	remotes dataflow.Cache
+	asked   asked
 
 	// Project returns the rules of the project that contains dir, nil for none. They only add
 	// findings, so they can only tighten. A nil function means no project rules.

@@ -27,7 +27,9 @@ func (e *Engine) Judge(ctx context.Context, call approver.ToolCall) (approver.Ve
 	v, err := e.remember(j, e.matchPrecedents(ctx, j, v)) // what calls before it say
 	e.Times.Took(timing.Intuition, time.Since(start))
 	v.Found = j.found()
-	j.release()
+	if v.Decision != approver.Ask || err != nil || !e.asked.keep(call, j, v) {
+		j.release()
+	}
 	return v, err
 }
 

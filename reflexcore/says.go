@@ -72,9 +72,15 @@ func (e *Engine) Sum(call approver.ToolCall) (s display.Summary) {
 			s = display.Summary{}
 		}
 	}()
-	j := &judgment{}
-	j.call.Past = e.recall(context.Background(), call)
-	return e.say(j, e.run(j, call))
+	j, v, ok := e.asked.take(call)
+	if !ok {
+		j = judgments.Get().(*judgment)
+		j.call.Past = e.recall(context.Background(), call)
+		v = e.run(j, call)
+	}
+	s = e.say(j, v)
+	j.release() // not after a panic
+	return s
 }
 
 // say returns what people read of a call, without the reason.

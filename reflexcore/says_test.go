@@ -5,6 +5,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -226,4 +227,42 @@ func FuzzSays(f *testing.F) {
 		}
 		saysWell(t, call, v)
 	})
+}
+
+// What people read of a call is of that very call: another one with the same id, which its agent chooses, is judged
+// by itself, and so is a call that was judged long ago.
+func TestSumIsOfTheCallItself(t *testing.T) {
+	e := engine(t)
+	call := func(id, command string) approver.ToolCall {
+		c := bash(command)
+		c.ID = id
+		return c
+	}
+	remove, push := call("1", "rm -rf ~/projects"), call("1", "git push --force origin main")
+	want := map[string]string{}
+	for _, c := range []approver.ToolCall{remove, push} {
+		want[c.Command] = e.Sum(c).Title.Plain()
+	}
+	for name, after := range map[string]approver.ToolCall{"same": remove, "other": push} {
+		if v, err := e.Judge(t.Context(), remove); err != nil || v.Decision != approver.Ask {
+			t.Fatalf("%v, %v", v.Decision, err)
+		}
+		for range 2 {
+			if got := e.Sum(after).Title.Plain(); got != want[after.Command] || got == "" {
+				t.Errorf("%s: got %q, want %q", name, got, want[after.Command])
+			}
+		}
+	}
+	for n := range 200 {
+		c := call(strconv.Itoa(n), fmt.Sprintf("rm -rf ~/projects/p%d", n))
+		if _, err := e.Judge(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 200 {
+		c := call(strconv.Itoa(n), fmt.Sprintf("rm -rf ~/projects/p%d", n))
+		if got := e.Sum(c).Title.Plain(); !strings.HasSuffix(got, fmt.Sprintf("p%d", n)) {
+			t.Errorf("call %d: got %q", n, got)
+		}
+	}
 }

@@ -72,6 +72,9 @@ type Value struct {
 	Sealed []byte `json:"sealed"`
 }
 
+// IsCurrent reports whether a key is the one that seals.
+func (c *Sealer) IsCurrent(keyID string) bool { return c.current != "" && keyID == c.current }
+
 // Seal encrypts a value. It opens only together with context, which says what the value
 // belongs to.
 func (c *Sealer) Seal(plain, context []byte) (Value, error) {

@@ -24,7 +24,7 @@ func (c *Call) Part() string {
 	alike, others := c.beside(i)
 	all := append(alike, others...)
 	for k, own := 0, c.rank(i); k < len(c.Effects) && len(all) <= maxMarked; k++ {
-		if losing&(1<<c.Effects[k].Kind) != 0 && own < len(does().rows) && c.rank(k) == own { // also those with the same words
+		if losing&(1<<c.Effects[k].Kind) != 0 && own < len(does().rows) && c.rank(k) == own { // also with the same words
 			all = append(all, k)
 		}
 	}
