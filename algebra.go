@@ -143,9 +143,9 @@ func Combine(found []Verdict) Verdict {
 		}
 	}
 	best.Irreversible = loss
-	for i := range found { // whoever decides, people read why
-		if best.Says.Why.IsZero() && found[i].Decision <= Ask && best.Decision <= Ask {
-			best.Says.Why = found[i].Says.Why
+	for i := range found { // whoever decides, people read of all that was found
+		if found[i].Decision <= Ask && best.Decision <= Ask {
+			best.Says = best.Says.Or(found[i].Says)
 		}
 	}
 	switch best.Decision {

@@ -15,7 +15,7 @@ func saying(d approver.Decision, by, why, title string) approver.Verdict {
 		Says: display.Summary{Title: display.Phrase{Text: title}, Why: display.Phrase{Text: why}, Part: title}}
 }
 
-// Whoever decides says why; what the call does is said by Sum, if the deciding stage does not.
+// Whoever decides says why; what another stage knows of the call stays on the card, and Sum says the rest.
 func TestSaysOfTheDecidingStage(t *testing.T) {
 	reflex := saying(approver.Ask, "reflex", "it deletes", "Delete x")
 	policy := saying(approver.Ask, "policy", "we ask", "")
@@ -30,8 +30,8 @@ func TestSaysOfTheDecidingStage(t *testing.T) {
 		why, title string
 	}{
 		"alone":     {[]approver.Verdict{reflex}, nil, "it deletes", "Delete x"},
-		"policy":    {[]approver.Verdict{reflex, policy}, nil, "we ask", "summed up"},
-		"denied":    {[]approver.Verdict{reflex, saying(approver.Deny, "policy", "never", "")}, nil, "never", ""},
+		"policy":    {[]approver.Verdict{reflex, policy}, nil, "we ask", "Delete x"},
+		"denied":    {[]approver.Verdict{reflex, saying(approver.Deny, "policy", "never", "")}, nil, "never", "Delete x"},
 		"evaluated": {[]approver.Verdict{escalates}, &evaluator, "it deletes", "Delete x"},
 		"warned":    {[]approver.Verdict{warns, policy}, nil, "we ask", "summed up"},
 	} {
