@@ -160,6 +160,15 @@ type Lister interface {
 	Scheduled(ctx context.Context, shard, limit int) ([]string, error)
 }
 
+// Work counts what takes time beside computing, since a store or a log was opened.
+type Work struct {
+	Syncs uint64 `json:"syncs"` // of files on this machine
+	Trips uint64 `json:"trips"` // to a server and back
+}
+
+// A Meter is a KV that counts its work.
+type Meter interface{ Work() Work }
+
 // Shards is the number of groups that keys are divided into. All that belongs to a key lies in
 // one slot of a Redis Cluster, because the shard is its hash tag.
 const Shards = 64

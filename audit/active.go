@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,6 +18,7 @@ type activeFile struct {
 	key  Key
 	sync func(*os.File) error
 
+	syncs     atomic.Uint64 // of lines
 	file      *os.File
 	first     uint64 // seq of its first line
 	size      int64  // the durable size
@@ -114,6 +116,7 @@ func (a *activeFile) write(buf []byte) error {
 	}
 	if err == nil {
 		err = a.sync(a.file)
+		a.syncs.Add(1)
 	}
 	if err != nil {
 		_ = a.file.Truncate(a.size) // resume cuts off what this leaves

@@ -65,6 +65,9 @@ func (l *Log) Head() Head {
 	return l.durable
 }
 
+// Work returns how often lines were synced since Open.
+func (l *Log) Work() approver.Work { return approver.Work{Syncs: l.active.syncs.Load()} }
+
 // Alarms returns the texts of the newest hundred alarms since Open, oldest first.
 // Each alarm is also a record.
 func (l *Log) Alarms() []string {

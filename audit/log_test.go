@@ -30,6 +30,9 @@ func TestRecordAndVerify(t *testing.T) {
 		hashes = append(hashes, record(t, l, approver.Record{Event: approver.EventVerdict, Note: fmt.Sprint(i)}))
 	}
 	head := l.Head()
+	if n := l.Work().Syncs; n != 12 {
+		t.Errorf("12 records, one after another, took %d syncs", n)
+	}
 	closeLog(t, l)
 
 	got := records(t, o.Dir)

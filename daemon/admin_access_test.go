@@ -31,6 +31,7 @@ var everyOp = []struct {
 }{
 	{adminapi.OpStatus, `{}`, true}, {adminapi.OpFreeze, `{"reason":"stolen"}`, true},
 	{adminapi.OpPending, `{}`, false}, {adminapi.OpShow, `{"request":"x"}`, false}, {adminapi.OpUnfreeze, `{}`, false},
+	{adminapi.OpWork, `{}`, false},
 	{adminapi.OpPause, `{"for":60000000000,"all":true}`, false},
 	{adminapi.OpPause, `{}`, false}, {adminapi.OpObserve, `{"for":3600000000000}`, false},
 	{adminapi.OpEnforce, `{}`, false}, {adminapi.OpPair, `{"channel":"telegram","code":"x"}`, false},

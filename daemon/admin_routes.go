@@ -45,6 +45,7 @@ var operations = map[string]operation{
 	adminapi.OpStatus:  asking((*Admin).status),
 	adminapi.OpPending: asking((*Admin).pending),
 	adminapi.OpShow:    taking((*Admin).show),
+	adminapi.OpWork:    asking((*Admin).work),
 
 	adminapi.OpFreeze:   taking((*Admin).freeze),
 	adminapi.OpUnfreeze: taking((*Admin).unfreeze),

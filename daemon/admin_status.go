@@ -28,6 +28,7 @@ func (d *Admin) status(ctx context.Context) (adminapi.Status, error) {
 		OverBudget: d.times.Over(), Took: d.times.Histograms(), Shield: d.shield.Status(ctx),
 		Asks: d.asks.Snapshot(), Config: d.cfg.File, Submit: d.authority.cfg.Sockets.Submit,
 	}
+	doc.Work, _ = d.work(ctx) // zero where the system does not count
 	if d.hooks != nil {
 		doc.Hooks = d.hooks.Now()
 	}

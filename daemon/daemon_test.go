@@ -83,6 +83,10 @@ channels: {terminal: {approvers: [{id: "%d"}], allow_answers: true}}
 			break
 		}
 	}
+	var before, after adminapi.Work
+	if err := resolve.Operate(ctx, adminapi.OpWork, struct{}{}, &before); err != nil {
+		t.Fatal(err)
+	}
 	answered := make(chan string, 1)
 	go func() {
 		exit, out := hookCall(cfg, "git push origin main")
@@ -98,6 +102,10 @@ channels: {terminal: {approvers: [{id: "%d"}], allow_answers: true}}
 	}
 	if out := <-answered; !strings.HasPrefix(out, "0") || !strings.Contains(out, "allow") {
 		t.Errorf("the approved call: %s", out)
+	}
+	if err := resolve.Operate(ctx, adminapi.OpWork, struct{}{}, &after); err != nil || after.Syncs < before.Syncs+6 ||
+		after.CPUMS <= before.CPUMS || after.Allocations <= before.Allocations || after.Allocated <= before.Allocated {
+		t.Errorf("before an approval %+v, after it %+v, %v", before, after, err)
 	}
 	stop()
 	if err := <-ended; err != nil {

@@ -25,6 +25,7 @@ const (
 	OpStatus  = "status"
 	OpPending = "pending"
 	OpShow    = "show"
+	OpWork    = "work"
 )
 
 // A RequestID names the request that an operation is about.
@@ -86,6 +87,17 @@ type Status struct {
 	AuditChanged bool `json:"audit_changed,omitempty"`
 
 	Root bool `json:"runs_as_root,omitempty"`
+
+	// Work is what the daemon has done since its start, to be compared with what it did for how many calls.
+	Work Work `json:"work"`
+}
+
+// A Work counts what a daemon has done since its start.
+type Work struct {
+	approver.Work         // of the store and the audit
+	CPUMS         float64 `json:"cpu_ms"` // of the process, in milliseconds
+	Allocated     uint64  `json:"allocated_bytes"`
+	Allocations   uint64  `json:"allocations"`
 }
 
 // A Pending is the answer of OpPending.

@@ -28,6 +28,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -110,6 +111,7 @@ type Store struct {
 	file  fs.FileInfo // of the file that is open
 	clock *clock
 	hub   hint.Hub
+	syncs atomic.Uint64
 
 	ops   chan []*op
 	close sync.Once
@@ -125,6 +127,7 @@ type Store struct {
 var (
 	_ approver.KV      = (*Store)(nil)
 	_ approver.Batcher = (*Store)(nil)
+	_ approver.Meter   = (*Store)(nil)
 )
 
 // Open opens the store, or makes it. It fails if another process has it, if

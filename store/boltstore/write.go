@@ -358,7 +358,9 @@ func (s *Store) transact(mark int64, f func(tx *bbolt.Tx) (wrote bool, err error
 	if err := tx.Bucket(meta).Put(markName, binary.BigEndian.AppendUint64(nil, uint64(mark))); err != nil {
 		return s.failed(err)
 	}
-	if err := tx.Commit(); err != nil {
+	err = tx.Commit()
+	s.syncs.Add(commitSyncs)
+	if err != nil {
 		err = s.failed(err)
 		if syncFailed(err) {
 			s.broken = fmt.Errorf("no write since a sync failed; restart approver when the disk is well: %w", err)
@@ -368,6 +370,12 @@ func (s *Store) transact(mark int64, f func(tx *bbolt.Tx) (wrote bool, err error
 	s.clock.marked(mark)
 	return nil
 }
+
+// commitSyncs are the syncs of one commit: of the pages, and then of the page that makes them valid.
+const commitSyncs = 2
+
+// Work implements approver.Meter.
+func (s *Store) Work() approver.Work { return approver.Work{Syncs: s.syncs.Load()} }
 
 func (s *Store) failed(err error) error {
 	if err == nil {

@@ -62,7 +62,7 @@ func TestWhatWaitsIsOneTransaction(t *testing.T) {
 	s := openFor(t, newPath(t))
 	release := hold(t, s)
 	defer release()
-	before := commits(t, s)
+	before, work := commits(t, s), s.Work()
 	contended := approver.Key("test", "contended")
 	results := make(chan error, 2*writers)
 	for w := range writers {
@@ -90,6 +90,9 @@ func TestWhatWaitsIsOneTransaction(t *testing.T) {
 	}
 	if n := commits(t, s) - before; n != 1 {
 		t.Errorf("%d writes took %d transactions, want 1", 2*writers, n)
+	}
+	if n := s.Work().Syncs - work.Syncs; n != 2 {
+		t.Errorf("%d writes took %d syncs, want those of one transaction", 2*writers, n)
 	}
 }
 

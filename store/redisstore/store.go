@@ -90,6 +90,7 @@ type Store struct {
 	config  Config // with its defaults
 	scripts struct{ put, due, now, lease, discard *script }
 
+	trips  trips
 	last   atomic.Int64 // the highest reading of the clock so far, in µs
 	hub    hint.Hub
 	pulse  time.Duration      // how often the subscription is tested
@@ -103,6 +104,7 @@ var (
 	_ approver.Confirmer = (*Store)(nil)
 	_ approver.Batcher   = (*Store)(nil)
 	_ approver.Discarder = (*Store)(nil)
+	_ approver.Meter     = (*Store)(nil)
 
 	_ approver.ClockReader = (*Store)(nil)
 	_ approver.Sweeper     = (*Store)(nil)
@@ -159,6 +161,7 @@ func open(ctx context.Context, c Config, log *slog.Logger, pulse time.Duration) 
 		}
 	}
 	s.rdb = redis.NewUniversalClient(options)
+	s.rdb.AddHook(&s.trips)
 	running, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	subscribed := make(chan struct{})

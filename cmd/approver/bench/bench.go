@@ -56,7 +56,7 @@ type Options struct {
 type size struct {
 	hookRuns, judgeRuns, starts   int
 	rounds, sequential            int
-	parallel, bare                time.Duration // of each round, at most
+	parallel, bareFor             time.Duration // of each round, at most
 	maxCycles                     int           // of the parallel workers in each round
 	budget                        time.Duration // no new round begins after this time
 	workers, bareWorkers, maxHeld int
@@ -72,13 +72,13 @@ const (
 func (o Options) size() size {
 	s := size{
 		hookRuns: 200, judgeRuns: 3000, starts: 15, rounds: 6, sequential: 50,
-		parallel: 2 * time.Second, bare: 500 * time.Millisecond, maxCycles: 250,
+		parallel: 2 * time.Second, bareFor: 500 * time.Millisecond, maxCycles: 250,
 		budget:  6 * time.Minute,
 		workers: workers, bareWorkers: workers, maxHeld: maxHeld, pending: []int{1, 100, 10_000},
 	}
 	if o.Short {
 		s.hookRuns, s.judgeRuns, s.starts, s.rounds, s.sequential = 30, 200, 3, 2, 10
-		s.parallel, s.bare, s.budget, s.maxHeld = 200*time.Millisecond, 100*time.Millisecond, 8*time.Second, 100
+		s.parallel, s.bareFor, s.budget, s.maxHeld = 200*time.Millisecond, 100*time.Millisecond, 8*time.Second, 100
 	}
 	return s
 }

@@ -71,12 +71,25 @@ type DaemonFigures struct {
 
 // StoreFigures are about approvals on one store.
 type StoreFigures struct {
-	Store  string         `json:"store"`
-	Levels []LevelFigures `json:"levels"`
-	// BareRedisPerS counts create and compare-and-set with as many workers; 0 without redis-server.
+	Store    string         `json:"store"`
+	Levels   []LevelFigures `json:"levels"`
+	Verdicts VerdictFigures `json:"verdicts"`
+	// BareEnginePerS counts create and compare-and-set on the same engine alone, with as many workers.
+	BareEnginePerS float64 `json:"bare_engine_cycles_per_s"`
+	OverBareEngine float64 `json:"over_bare_engine"` // for the level without other pending requests
+	// BareRedisPerS is that of Redis, whatever the store; 0 without redis-server.
 	BareRedisPerS   float64 `json:"bare_redis_cycles_per_s"`
 	OverBareRedis   float64 `json:"over_bare_redis"`   // for the level without other pending requests
 	ManyOverHundred float64 `json:"many_over_hundred"` // cycles/s with the most pending, divided by those with 100
+}
+
+// VerdictFigures are about calls that pass, from many agents at once, without the start of their hooks.
+type VerdictFigures struct {
+	Workers int     `json:"workers"`
+	PerS    float64 `json:"per_s"`
+	P50US   float64 `json:"p50_us"`
+	P99US   float64 `json:"p99_us"`
+	Each    Cost    `json:"each"`
 }
 
 // LevelFigures are about approvals with one number of pending requests.
@@ -90,6 +103,8 @@ type LevelFigures struct {
 	Whole          Span    `json:"whole_ms"`            // request → card → reply → hook released
 	Workers        int     `json:"workers"`
 	CyclesPerS     float64 `json:"cycles_per_s"`
+	Alone          Cost    `json:"alone"`              // of an approval while there is no other
+	Busy           Cost    `json:"busy"`               // of an approval beside those of the other workers
 	HeldKiB        float64 `json:"held_rss_kib"`       // memory of the daemon for each held request
 	StoredBytes    float64 `json:"parked_store_bytes"` // for each parked request, in the file or in the memory of Redis
 }
@@ -122,6 +137,12 @@ func over(a, b float64) float64 {
 		return 0
 	}
 	return a / b
+}
+
+// print writes one row.
+func (c Cost) print(w io.Writer, of string) {
+	fmt.Fprintf(w, "  %s\t%.1f\t%.1f\t%.0f µs\t%.0f KiB\t%.0f\n", of, c.Syncs, c.Trips, c.CPUUS, c.AllocatedKiB,
+		c.Allocations)
 }
 
 // print writes the report as tables.
@@ -159,6 +180,18 @@ func (r *Report) print(out io.Writer) error {
 				l.RequestToCard.P50, l.RequestToCard.P99, l.ReplyToRelease.P50, l.ReplyToRelease.P99, l.Whole.P50, l.Whole.P99,
 				l.CyclesPerS, l.HeldKiB, l.StoredBytes)
 		}
+		fmt.Fprintln(w)
+		fmt.Fprintf(w, "  what one costs the daemon\tsyncs\ttrips\tCPU\tallocated\tallocations\n")
+		for _, l := range s.Levels {
+			l.Alone.print(w, fmt.Sprintf("approval, %d pending, alone", l.Pending))
+			l.Busy.print(w, fmt.Sprintf("approval, %d pending, %d workers", l.Pending, l.Workers))
+		}
+		v := s.Verdicts
+		v.Each.print(w, fmt.Sprintf("verdict, %d agents", v.Workers))
+		fmt.Fprintln(w)
+		fmt.Fprintf(w, "  verdicts of %d agents: %.0f/s, p50 %.0f µs, p99 %.0f µs\n", v.Workers, v.PerS, v.P50US, v.P99US)
+		fmt.Fprintf(w, "  bare engine create + compare-and-set: %.0f/s; approvals are %.2f of it\n", s.BareEnginePerS,
+			s.OverBareEngine)
 		fmt.Fprintf(w, "  bare Redis create + compare-and-set: %.0f/s; approvals are %.2f of it; most pending: %.2f of 100 "+
 			"pending\n",
 			s.BareRedisPerS, s.OverBareRedis, s.ManyOverHundred)

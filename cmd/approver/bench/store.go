@@ -2,9 +2,7 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,20 +23,28 @@ type level struct {
 	d    *daemon
 	v    *driver
 	laps []lap
-	done int           // cycles of all workers
-	took time.Duration // time for them
+	many rate // of all workers
+
+	alone, busy bill
 }
+
+// A rate is how many cycles were done in how much time.
+type rate struct {
+	n    int
+	took time.Duration
+}
+
+func (r *rate) add(n int, took time.Duration) { r.n, r.took = r.n+n, r.took+took }
+
+func (r *rate) perSecond() float64 { return over(float64(r.n), r.took.Seconds()) }
 
 // store measures approvals on one store. Every level has its own daemon and store. They all run at
 // the same time, and are measured in turn.
 func (b *bench) store(ctx context.Context, name string) (StoreFigures, error) {
 	f := StoreFigures{Store: name}
 	mark := len(b.ends)
-	bare, err := b.redisServer(ctx)
-	switch {
-	case errors.Is(err, redistest.ErrMissing) && name == Embedded:
-		b.say("there is no redis-server, so there is no bare Redis beside it")
-	case err != nil:
+	bare, err := b.bare(ctx, name)
+	if err != nil {
 		return f, err
 	}
 	var levels []*level
@@ -50,32 +56,28 @@ func (b *bench) store(ctx context.Context, name string) (StoreFigures, error) {
 		}
 		levels = append(levels, l)
 	}
-	var cycles int
-	var took time.Duration
 	began := time.Now()
-	for round := range b.rounds {
+	for range b.rounds {
 		for _, l := range levels {
 			if err := b.round(ctx, l); err != nil {
 				return f, fmt.Errorf("%d pending: %w", l.Pending, err)
 			}
 		}
-		if bare != nil {
-			n, t, err := b.bareRedis(ctx, bare.Addr, round)
-			if err != nil {
-				return f, fmt.Errorf("bare Redis: %w", err)
-			}
-			cycles, took = cycles+n, took+t
+		if err := bare.round(ctx, b); err != nil {
+			return f, fmt.Errorf("the bare engine: %w", err)
 		}
 		if time.Since(began) > b.budget/time.Duration(len(b.Stores)) {
 			break
 		}
 	}
+	if f.Verdicts, err = b.verdicts(ctx, levels[0].d); err != nil {
+		return f, fmt.Errorf("verdicts: %w", err)
+	}
 	for _, l := range levels {
 		f.Levels = append(f.Levels, l.figures())
 	}
-	if took > 0 {
-		f.BareRedisPerS = float64(cycles) / took.Seconds()
-	}
+	f.BareEnginePerS, f.BareRedisPerS = bare.engine.perSecond(), bare.redis.perSecond()
+	f.OverBareEngine = over(f.Levels[0].CyclesPerS, f.BareEnginePerS)
 	f.OverBareRedis = over(f.Levels[0].CyclesPerS, f.BareRedisPerS)
 	f.ManyOverHundred = over(f.Levels[len(f.Levels)-1].CyclesPerS, f.Levels[1].CyclesPerS)
 	return f, b.end(mark)
@@ -175,19 +177,27 @@ func (b *bench) round(ctx context.Context, l *level) error {
 	if err := b.waitForRoom(ctx, l, b.sequential+b.maxCycles); err != nil {
 		return err
 	}
-	for range b.sequential {
-		took, err := l.v.cycle(ctx, look)
-		if err != nil {
-			return err
+	err := l.alone.charge(ctx, l.d, func() (int, error) {
+		for range b.sequential {
+			took, err := l.v.cycle(ctx, look)
+			if err != nil {
+				return 0, err
+			}
+			l.laps = append(l.laps, took)
 		}
-		l.laps = append(l.laps, took)
-	}
-	n, took, err := during(b.parallel, b.maxCycles, b.workers, func() error {
-		_, err := l.v.cycle(ctx, 0)
-		return err
+		return b.sequential, nil
 	})
-	l.done, l.took = l.done+n, l.took+took
-	return err
+	if err != nil {
+		return err
+	}
+	return l.busy.charge(ctx, l.d, func() (int, error) {
+		n, took, err := during(b.parallel, b.maxCycles, b.workers, func() error {
+			_, err := l.v.cycle(ctx, 0)
+			return err
+		})
+		l.many.add(n, took)
+		return n, err
+	})
 }
 
 // waitForRoom waits until the daemon takes n more questions within the minute.
@@ -225,40 +235,11 @@ func (l *level) figures() LevelFigures {
 		card, release, whole = append(card, lap.toCard), append(release, lap.toRelease), append(whole, lap.whole)
 	}
 	f := l.LevelFigures
-	f.Cycles = len(l.laps) + l.done
+	f.Cycles = len(l.laps) + l.many.n
 	f.RequestToCard, f.ReplyToRelease, f.Whole = spanOf(card), spanOf(release), spanOf(whole)
-	f.CyclesPerS = float64(l.done) / l.took.Seconds()
+	f.CyclesPerS = l.many.perSecond()
+	f.Alone, f.Busy = l.alone.cost(), l.busy.cost()
 	return f
-}
-
-// bareCAS is only a compare-and-set with a message that would wake waiting clients.
-var bareCAS = redis.NewScript(`
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[2])
-redis.call('PUBLISH', 'bare', KEYS[1])
-return 1`)
-
-// bareRedis measures the store alone: each cycle creates a record and changes it by
-// compare-and-set.
-func (b *bench) bareRedis(ctx context.Context, addr string, round int) (n int, took time.Duration, err error) {
-	rdb := redis.NewClient(&redis.Options{Addr: addr, PoolSize: b.bareWorkers, Protocol: 2, DisableIdentity: true})
-	defer rdb.Close()
-	if err := bareCAS.Load(ctx, rdb).Err(); err != nil {
-		return 0, 0, err
-	}
-	before, after := strings.Repeat("a", 700), strings.Repeat("b", 700) // about the size of a request's record
-	var serial atomic.Int64
-	return during(b.bare, math.MaxInt, b.bareWorkers, func() error {
-		key := fmt.Sprintf("bare:%d:%d", round, serial.Add(1))
-		if err := rdb.SetNX(ctx, key, before, time.Hour).Err(); err != nil {
-			return err
-		}
-		won, err := bareCAS.Run(ctx, rdb, []string{key}, before, after).Int()
-		if err == nil && won != 1 {
-			err = errors.New("a compare-and-set without a rival lost")
-		}
-		return err
-	})
 }
 
 // HaveRedis reports whether the program redis-server is in PATH.

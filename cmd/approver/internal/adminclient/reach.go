@@ -45,7 +45,7 @@ const (
 // people.
 var limits = map[string]time.Duration{
 	adminapi.OpStatus: toLook, adminapi.OpPending: toLook, adminapi.OpShow: toLook, adminapi.OpPeople: toLook,
-	adminapi.OpGrants: toLook, adminapi.OpOwnerShow: toLook,
+	adminapi.OpGrants: toLook, adminapi.OpOwnerShow: toLook, adminapi.OpWork: toLook,
 	adminapi.OpFreeze: toChange, adminapi.OpRemove: toChange, adminapi.OpRevoke: toChange, adminapi.OpEnforce: toChange,
 	adminapi.OpOwnerApprove: toChange,
 }

@@ -1,0 +1,29 @@
+package daemon
+
+import (
+	"context"
+	"runtime/metrics"
+	"syscall"
+	"time"
+
+	"approver.example"
+	"approver.example/daemon/adminapi"
+)
+
+// work counts what the daemon has done since its start.
+func (d *Admin) work(context.Context) (w adminapi.Work, err error) {
+	w.Work = d.audit.Work()
+	if store, ok := d.People.Store.(approver.Meter); ok {
+		more := store.Work()
+		w.Syncs, w.Trips = w.Syncs+more.Syncs, w.Trips+more.Trips
+	}
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return w, err
+	}
+	w.CPUMS = float64(time.Duration(used.Utime.Nano()+used.Stime.Nano())) / float64(time.Millisecond)
+	heap := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/allocs:objects"}}
+	metrics.Read(heap)
+	w.Allocated, w.Allocations = heap[0].Value.Uint64(), heap[1].Value.Uint64()
+	return w, nil
+}
