@@ -80,3 +80,48 @@ func TestRequestCache(t *testing.T) {
 		t.Error("one whose life is over is kept")
 	}
 }
+
+// Whoever waits for a write reads it before its writer is told, but nobody takes it for the newest before that. Two
+// writers may be told in the other order, and then both are still known.
+func TestRequestCacheWhileWriting(t *testing.T) {
+	var k requestCache
+	first, second := approver.NewRev(), approver.NewRev()
+	read := func(joined int) func() (Request, error) {
+		return func() (Request, error) { return Request{ID: "r", Joined: joined}, nil }
+	}
+	at := func(rev approver.Rev, joined int) {
+		t.Helper()
+		if r, ok := k.at("r", rev); !ok || r.Joined != joined {
+			t.Errorf("got %+v, %t, want %d", r, ok, joined)
+		}
+	}
+	toldFirst := k.begin("r", first, read(1))
+	at(first, 1)
+	if _, _, ok := k.last("r"); ok {
+		t.Error("what may not be stored is the newest")
+	}
+	toldSecond := k.begin("r", second, read(2))
+	k.note(Request{ID: "r", Joined: 2}, second, 1)
+	toldSecond()
+	k.note(Request{ID: "r", Joined: 1}, first, 1)
+	toldFirst()
+	at(first, 1)
+	at(second, 2)
+	failed := approver.NewRev()
+	k.begin("r", failed, read(3))()
+	if _, ok := k.at("r", failed); ok {
+		t.Error("a write that failed is known")
+	}
+	k.begin("other", failed, read(3))()
+	if len(k.of) != 1 {
+		t.Errorf("%d are kept", len(k.of))
+	}
+	wrong := errors.New("cannot be read")
+	k.noteRead("r", failed, 1, func() (Request, error) { return Request{}, wrong })
+	if _, ok := k.at("r", failed); ok {
+		t.Error("what cannot be read is known")
+	}
+	if _, _, ok := k.last("r"); ok {
+		t.Error("what cannot be read is the newest")
+	}
+}

@@ -3,10 +3,13 @@ package hooks
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"approver.example"
+	"approver.example/agents"
 	"approver.example/daemon/daemontest"
 	"approver.example/httpapi"
 )
@@ -94,5 +97,44 @@ func TestWhoRunsChangedCommands(t *testing.T) {
 			`"cwd":"/p"}}`)}
 	if Changes(windsurf) || Changes(approver.ToolCall{Agent: "nobody"}) {
 		t.Error("an agent that cannot does")
+	}
+}
+
+// What is known before people are asked is what a change does, in every recorded payload: else a card would say that
+// the changed command ran, and the call would be stopped.
+func TestChangesIsWhatARewriteDoes(t *testing.T) {
+	files, err := filepath.Glob("../../agents/testdata/*/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[bool]int{}
+	for _, file := range files {
+		agent := filepath.Base(filepath.Dir(file))
+		adapter, ok := agents.For(agent)
+		payload, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			continue
+		}
+		ev, err := adapter.Decode(payload)
+		if err != nil || len(ev.Call.Args) == 0 {
+			continue
+		}
+		call := ev.Call
+		call.Agent, call.Raw = agent, payload
+		want := false
+		if ev, err := adapter.Rewrite(payload, call.Args); err == nil {
+			told := adapter.Encode(ev, approver.Verdict{Decision: approver.Modify, Args: call.Args})
+			want = told.Exit() == 0 && !told.Blocks
+		}
+		seen[want]++
+		if got := Changes(call); got != want {
+			t.Errorf("%s: %t, and a change gives %t", file, got, want)
+		}
+	}
+	if seen[true] < 50 || seen[false] < 50 {
+		t.Errorf("payloads that can be changed, and others: %v", seen)
 	}
 }
