@@ -115,3 +115,21 @@ func (a *appealed) Appealed(
 	a.says = append(a.says, why.Says.Title.Text)
 	return v, false, nil
 }
+
+// The story: a panic while a call was said left its card without words. An answer for longer than once holds while
+// the words are the same, and no words are the same as no words. Such a call is blocked.
+func TestWhatCannotBeSaidIsBlocked(t *testing.T) {
+	for _, d := range []approver.Decision{approver.Ask, approver.Deny} {
+		people := &appealed{}
+		g := &Gate{Log: slog.New(slog.DiscardHandler), Audit: &memAudit{}, Appeals: &Appeals{People: people},
+			Stages: []approver.Stage{sure(saying(d, "reflex", "it deletes", ""))},
+			Sum:    func(approver.ToolCall) display.Summary { panic("no words") },
+			Ask: func(context.Context, approver.ToolCall, approver.Verdict) approver.Verdict {
+				t.Errorf("%s: people were asked", d)
+				return approver.Verdict{Decision: approver.Allow}
+			}}
+		if v := g.Decide(t.Context(), approver.ToolCall{ID: "one"}); v.Decision != approver.Deny || len(people.says) > 0 {
+			t.Errorf("%s: the verdict is %v, people said %q", d, v.Decision, people.says)
+		}
+	}
+}

@@ -64,22 +64,17 @@ func whyOf(r *Rule) display.Phrase {
 	return display.Sentence(r.Reason)
 }
 
-// Sum says in words for people what a call would do, whatever is decided about it. The verdict says why. If the
-// engine panics, it says nothing.
-func (e *Engine) Sum(call approver.ToolCall) (s display.Summary) {
-	defer func() {
-		if recover() != nil {
-			s = display.Summary{}
-		}
-	}()
+// Sum says in words for people what a call would do, whatever is decided about it. The verdict says why. A panic
+// goes to the caller, which must block the call then: an answer holds for what was said, and nothing was.
+func (e *Engine) Sum(call approver.ToolCall) display.Summary {
 	j, v, ok := e.asked.take(call)
 	if !ok {
 		j = judgments.Get().(*judgment)
 		j.call.Past = e.recall(context.Background(), call)
 		v = e.run(j, call)
 	}
-	s = e.say(j, v)
-	j.release() // not after a panic
+	s := e.say(j, v)
+	j.release()
 	return s
 }
 
