@@ -102,14 +102,25 @@ type Write struct {
 	Value          []byte
 	Prev, Next     Rev
 	Due, KeepUntil time.Time
+	// With are further records of the same shard. All of them are written, or none: if one has
+	// another revision, the whole write is a conflict. If this record has its new revision
+	// already, the whole write was done before, whatever became of the others since.
+	With []Write
+}
+
+// All returns the write without With, and those in With.
+func (w Write) All() []Write {
+	first := w
+	first.With = nil
+	return append([]Write{first}, w.With...)
 }
 
 // A Batcher is a KV that makes several writes durable at the price of one: they
 // share a sync, or a round trip.
 type Batcher interface {
-	// PutAll does a Put of each write, all at once. Each succeeds or fails by itself, and the
-	// errors are in the order of the writes. After a crash, any write that was not acknowledged
-	// may still have happened. No two writes may have the same key.
+	// PutAll does a Put of each write, all at once. Each succeeds or fails by itself, with its
+	// With, and the errors are in the order of the writes. After a crash, any write that was not
+	// acknowledged may still have happened. No two writes may have the same key.
 	PutAll(ctx context.Context, writes []Write) []error
 }
 

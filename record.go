@@ -89,6 +89,40 @@ type Recorder interface {
 	Record(ctx context.Context, r Record) (hash string, err error)
 }
 
+// A Follower is a Recorder that can follow the store. What a record says is then durable in the
+// store first, with all that the record is made of: one that a crash takes from the log is made
+// again, with the same Once. So nobody waits for the log, but it never stays far behind.
+type Follower interface {
+	// Ready says why nothing may be released: the log has failed, or is too far behind.
+	Ready() error
+	// Follow takes a record and does not wait for the disk. Records become durable in the order in which
+	// they were taken. After an error the record was not taken, and nothing that depends on it
+	// may be released.
+	Follow(r Record) (Written, error)
+}
+
+// Written waits until a record that was taken is durable, as [Recorder.Record] does. After an
+// error the record has to be made again.
+type Written func(ctx context.Context) error
+
+// Follow hands a record to an audit, which need not be a Follower: then the record is durable
+// when Follow returns.
+func Follow(ctx context.Context, audit Recorder, r Record) (Written, error) {
+	if f, ok := audit.(Follower); ok {
+		return f.Follow(r)
+	}
+	_, err := audit.Record(ctx, r)
+	return func(context.Context) error { return nil }, err
+}
+
+// Ready is that of a Follower. Any other audit is ready until a record fails.
+func Ready(audit Recorder) error {
+	if f, ok := audit.(Follower); ok {
+		return f.Ready()
+	}
+	return nil
+}
+
 // A Told is what the audit says of a request: how far it has come.
 type Told struct {
 	Request string

@@ -18,7 +18,8 @@ type activeFile struct {
 	key  Key
 	sync func(*os.File) error
 
-	syncs     atomic.Uint64 // of lines
+	syncs     atomic.Uint64            // of lines
+	sight     atomic.Pointer[sighting] // of other goroutines; nil while the file is written
 	file      *os.File
 	first     uint64 // seq of its first line
 	size      int64  // the durable size
@@ -43,7 +44,25 @@ func (a *activeFile) recordStamp() error {
 		return err
 	}
 	a.lastStamp = stampOf(info)
+	a.sight.Store(&sighting{info, a.lastStamp})
 	return nil
+}
+
+// A sighting is the file as this process left it.
+type sighting struct {
+	info  fs.FileInfo
+	stamp stamp
+}
+
+// glance reports whether the file is as this process left it, for any goroutine. While it is
+// written, it was just looked at.
+func (a *activeFile) glance() bool {
+	s := a.sight.Load()
+	if s == nil {
+		return true
+	}
+	named, err := os.Lstat(a.dir.activePath())
+	return err == nil && os.SameFile(named, s.info) && stampOf(named) == s.stamp || a.sight.Load() != s
 }
 
 // intact returns an error if the file is gone, or is not what was written. After a change
@@ -104,12 +123,18 @@ func (a *activeFile) recheck(path string, now stamp, end Head) error {
 			s.seq, end.Seq)
 	}
 	a.lastStamp, a.touched = now, false
+	info, err := a.file.Stat() // which file it is; what it was like is in now
+	if err != nil {
+		return err
+	}
+	a.sight.Store(&sighting{info, now})
 	return nil
 }
 
 // write appends lines and makes them durable. If it fails, it truncates what it wrote,
 // as far as the disk allows. heal removes the rest: none of it was acknowledged.
 func (a *activeFile) write(buf []byte) error {
+	a.sight.Store(nil)
 	_, err := a.file.Write(buf)
 	if err == nil { // before the sync: a change that comes while the disk is busy is not ours
 		err = a.recordStamp()
@@ -132,6 +157,7 @@ func (a *activeFile) beginNext(end place, durable Head) error {
 	if err := a.rereadIfTouched(path, durable); err != nil { // full files are not checked later
 		return err
 	}
+	a.sight.Store(nil)
 	err := a.file.Close()
 	a.file = nil
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 )
 
 // add puts a line into the queue, and a checkpoint if one is due. It gives the line
-// its place in the chain, so that hashing goes on while the disk is busy.
-func (l *Log) add(body []byte, at time.Time) (*batch, digest, error) {
+// its place in the chain, so that hashing goes on while the disk is busy. follows says that
+// nobody waits for the line.
+func (l *Log) add(body []byte, at time.Time, follows bool) (*batch, digest, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -28,7 +29,18 @@ func (l *Log) add(body []byte, at time.Time) (*batch, digest, error) {
 	if !at.IsZero() {
 		l.lag.pending = append(l.lag.pending, pendingLine{l.queue.end.seq + 1, at})
 	}
-	return l.queue.line(body)
+	b, hash, err := l.queue.line(body)
+	switch {
+	case err != nil:
+		return nil, digest{}, err
+	case !follows:
+		signal(l.queue.wake)
+		return b, hash, nil
+	case b.since.IsZero():
+		b.since = time.Now()
+	}
+	signal(l.queue.follow)
+	return b, hash, nil
 }
 
 // write is the writing goroutine: it commits the queue until the log is closed, and
@@ -39,17 +51,28 @@ func (l *Log) write() {
 	defer tick.Stop()
 	guard := time.NewTicker(guardEvery)
 	defer guard.Stop()
+	var later <-chan time.Time
 	for {
 		select {
+		case <-l.queue.follow:
+			if later == nil {
+				later = time.After(followWithin)
+			}
+			continue
+		case <-later:
 		case <-l.queue.wake:
 		case <-tick.C:
 			l.signRest()
 		case <-guard.C:
 			l.checkFile()
+		case done := <-l.check:
+			l.checkFile()
+			close(done)
 		case <-l.closing:
 			l.commit()
 			return
 		}
+		later = nil // all that came before is in the commit
 		l.commit()
 		l.heal()
 	}
@@ -78,6 +101,7 @@ func (l *Log) commit() {
 		var b *batch
 		if l.err == nil {
 			b = l.queue.first()
+			l.queue.writing = b
 		}
 		l.mu.Unlock()
 		if b == nil {
@@ -105,6 +129,7 @@ func (l *Log) commit() {
 func (l *Log) markDurable(b *batch) {
 	l.durable = Head{Log: l.o.ID, Seq: b.end.seq, Hash: b.end.hash.String(), First: l.active.first}
 	l.queue.reuse(b)
+	l.queue.writing = nil
 	close(b.done)
 	signal(l.lag.wake)
 }
@@ -124,7 +149,7 @@ func (l *Log) fail(b *batch, err error) {
 		b.err = l.err
 		close(b.done)
 	}
-	l.queue.batches = nil
+	l.queue.batches, l.queue.writing = nil, nil
 	l.lag.pending = slices.DeleteFunc(l.lag.pending, func(c pendingLine) bool { return c.seq > l.durable.Seq })
 }
 

@@ -46,6 +46,7 @@ type Log struct {
 	active  activeFile
 	healing healing
 
+	check                              chan chan struct{} // each is closed when the file was looked at
 	closing                            chan struct{}
 	writeEnded, headEnded, retainEnded chan struct{} // closed when the goroutines have ended
 	cancelHead, cancelRetain           context.CancelFunc

@@ -13,7 +13,9 @@ type queue struct {
 	size    int64  // of the file that the next line goes to, with what is queued
 	batches []*batch
 	spare   []byte        // a buffer to use again
-	wake    chan struct{} // gets a signal with each line
+	wake    chan struct{} // gets a signal when somebody waits for a line
+	follow  chan struct{} // gets a signal when lines may be written together with later ones
+	writing *batch        // what is being made durable
 }
 
 // A batch is what one write and one sync make durable.
@@ -21,6 +23,7 @@ type batch struct {
 	buf    []byte
 	end    place
 	rotate bool          // the file is full after it
+	since  time.Time     // when the first line came that follows the store; zero if none does
 	done   chan struct{} // closed when it is durable, or err says why not
 	err    error
 }
@@ -46,7 +49,6 @@ func (q *queue) append(body []byte) *batch {
 	b.buf = seal(b.buf, body, q.log, &q.end)
 	b.end = q.end
 	q.size += int64(len(b.buf) - before)
-	signal(q.wake)
 	return b
 }
 
@@ -90,6 +92,19 @@ func (q *queue) last() *batch {
 		return nil
 	}
 	return q.batches[len(q.batches)-1]
+}
+
+// behind is since when a line that follows the store waits to be durable; zero if none does.
+func (q *queue) behind() time.Time {
+	if q.writing != nil && !q.writing.since.IsZero() {
+		return q.writing.since
+	}
+	for _, b := range q.batches {
+		if !b.since.IsZero() {
+			return b.since
+		}
+	}
+	return time.Time{}
 }
 
 // first removes and returns the next batch to write; nil if there is none.

@@ -95,13 +95,14 @@ func (l *Log) putRemoved(ctx context.Context, r Removed) error {
 	if err != nil {
 		return err
 	}
-	b, _, err := l.add(body, time.Time{})
+	b, _, err := l.add(body, time.Time{}, false)
 	if err != nil {
 		return err
 	}
 	l.mu.Lock()
 	if l.open && l.err == nil && l.queue.since > 0 {
 		err = l.queue.sign()
+		signal(l.queue.wake)
 	}
 	signed := l.queue.last()
 	l.mu.Unlock()

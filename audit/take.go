@@ -63,41 +63,124 @@ func (l *Log) encodeAndPut(ctx context.Context, r approver.Record) (string, erro
 	if err := ctx.Err(); err != nil {
 		return "", fmt.Errorf("audit record: %w", err)
 	}
+	body, at, err := l.encode(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	return l.put(ctx, body, at)
+}
+
+// encode makes the line of a record, and returns its lagTime.
+func (l *Log) encode(ctx context.Context, r approver.Record) (body []byte, at time.Time, err error) {
 	if l == nil || l.red == nil {
-		return "", ErrClosed
+		return nil, at, ErrClosed
 	}
 	line := l.red.lineOf(r, l.o.Hostname, time.Now())
 	if l.o.Controls != nil {
 		line.Controls = l.o.Controls()
 	}
 	if l.o.KV != nil {
-		line.Stored = l.storedUpTo()
+		at, line.Stored = lagTime(line), l.storedUpTo()
 		if r.Event == approver.EventStopped {
 			line.Heard = l.flushHead(ctx)
 		}
 	}
-	body, err := display.EncodeJSON(line)
-	if err != nil {
-		return "", fmt.Errorf("audit record: %w", err)
+	if body, err = display.EncodeJSON(line); err != nil {
+		return nil, at, fmt.Errorf("audit record: %w", err)
 	}
 	if len(body)+sealLength > MaxLine {
-		return "", fmt.Errorf("audit record: it has %d bytes, more than a line may have", len(body))
+		return nil, at, fmt.Errorf("audit record: it has %d bytes, more than a line may have", len(body))
 	}
-	var at time.Time
-	if l.o.KV != nil {
-		at = lagTime(line)
+	return body, at, nil
+}
+
+// MaxBehind is how far the log may be behind the store. Beyond that, nothing is released.
+const MaxBehind = time.Second
+
+// followWithin is how long a line that nobody waits for may wait for others to be written with it.
+const followWithin = MaxBehind / 20
+
+// ErrBehind means that lines which follow the store are not durable in time.
+var ErrBehind = fmt.Errorf("the audit log is more than %s behind: its disk does not keep up", MaxBehind)
+
+// Ready implements approver.Follower.
+func (l *Log) Ready() error {
+	if l == nil || l.red == nil {
+		return ErrClosed
 	}
-	return l.put(ctx, body, at)
+	err := l.ready()
+	if err == nil && !l.active.glance() {
+		err = l.lookNow()
+	}
+	return err
+}
+
+// lookNow has the writing goroutine look at the file, which may be changed.
+func (l *Log) lookNow() error {
+	give := time.NewTimer(MaxBehind)
+	defer give.Stop()
+	done := make(chan struct{})
+	select {
+	case l.check <- done:
+		<-done
+		return l.ready()
+	case <-l.closing:
+		return ErrClosed
+	case <-give.C:
+		return ErrBehind
+	}
+}
+
+// ready is Ready without a look at the file.
+func (l *Log) ready() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	since := l.queue.behind()
+	switch {
+	case !l.open:
+		return ErrClosed
+	case l.err != nil:
+		return l.err
+	case !since.IsZero() && time.Since(since) > MaxBehind:
+		return ErrBehind
+	}
+	return nil
+}
+
+// Follow implements approver.Follower. It waits only if the store did not take the log's head
+// for long, at most MaxBehind.
+func (l *Log) Follow(r approver.Record) (approver.Written, error) {
+	body, at, err := l.encode(context.Background(), r)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.Ready(); err != nil {
+		return nil, fmt.Errorf("audit record: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), MaxBehind)
+	defer cancel()
+	b, _, err := l.place(ctx, body, at, true)
+	if err != nil {
+		return nil, fmt.Errorf("audit record: %w", err)
+	}
+	return func(ctx context.Context) error { return b.wait(ctx) }, nil
+}
+
+// place is add that waits if the store's head is too far behind, which is seldom.
+func (l *Log) place(ctx context.Context, body []byte, at time.Time, follows bool) (*batch, digest, error) {
+	b, hash, err := l.add(body, at, follows)
+	for wait := (laggingError{}); errors.As(err, &wait); b, hash, err = l.add(body, at, follows) {
+		signal(l.queue.wake) // a head is of durable lines only
+		if err := l.awaitHead(ctx, wait.advanced); err != nil {
+			return nil, digest{}, err
+		}
+	}
+	return b, hash, err
 }
 
 // put adds a line and waits until it is durable. at is its lagTime.
 func (l *Log) put(ctx context.Context, body []byte, at time.Time) (string, error) {
-	b, hash, err := l.add(body, at)
-	for wait := (laggingError{}); errors.As(err, &wait); b, hash, err = l.add(body, at) {
-		if err := l.awaitHead(ctx, wait.advanced); err != nil {
-			return "", err
-		}
-	}
+	b, hash, err := l.place(ctx, body, at, false)
 	if err != nil {
 		return "", err
 	}

@@ -25,7 +25,7 @@ func (b *Broadcaster) Appeal(
 	if err := b.opener.appealedBefore(ctx, q); err != nil {
 		return approver.Appealed{}, err
 	}
-	r, err := b.opener.create(ctx, q)
+	r, err := b.opener.create(ctx, q, nil)
 	if err != nil {
 		return approver.Appealed{}, err
 	}
@@ -95,6 +95,7 @@ func (b *Broadcaster) Appealed(
 	if err := b.releases.answeredBefore(ctx, r, call); err != nil {
 		return v, false, err
 	}
+	r, runs = b.releases.told(ctx, r, runs)
 	if r.State.Settled() {
 		b.editor.settle(r.ID)
 	}

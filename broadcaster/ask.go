@@ -46,7 +46,7 @@ func (b *Broadcaster) ask(
 	holder := uuid.NewString()
 	q := question{call: call, why: why, bound: bound, holder: holder}
 	defer b.handovers.end(holder)
-	b.waiting.add(holder, call)
+	b.waiting.add(ctx, holder, call)
 	defer b.waiting.remove(holder)
 	err = patiently(ctx, func() error { r, err = b.opener.openOrResume(ctx, q); return err })
 	if err != nil {
@@ -170,6 +170,7 @@ func (b *Broadcaster) advance(
 		return r, rev, pollEvery, nil
 	default:
 		b.editor.updateCounts(r)
+		b.waiting.until(holder, r.Due.Sub(now))
 		return r, rev, r.Due.Sub(now), nil
 	}
 	switch {

@@ -33,7 +33,7 @@ type Broadcaster struct {
 	tasks     *tasks
 	records   *records
 	codes     *codes
-	endings   *endings
+	history   *history
 	editor    *editor
 	poster    *poster
 	backlog   *backlog
@@ -75,9 +75,12 @@ func (b *Broadcaster) compose() {
 	b.Requests = &Requests{Options: o, codes: b.codes, records: b.records, sealer: b.sealer}
 	b.Approvers = &Approvers{Options: o, channels: b.Channels}
 	b.Cards = &Cards{Options: o, approvers: b.Approvers}
-	b.endings = &endings{Options: o, requests: b.Requests, records: b.records, closing: map[string]*closing{}}
+	b.history = &history{
+		Options: o, requests: b.Requests, records: b.records, tasks: b.tasks, of: map[string]*chapter{},
+	}
+	b.Requests.ended = b.history.ended
 	b.editor = &editor{
-		Options: o, cards: b.Cards, channels: b.Channels, requests: b.Requests, endings: b.endings, tasks: b.tasks,
+		Options: o, cards: b.Cards, channels: b.Channels, requests: b.Requests, history: b.history, tasks: b.tasks,
 		handovers: b.handovers,
 	}
 	b.backlog = &backlog{Options: o, records: b.records}
@@ -87,7 +90,7 @@ func (b *Broadcaster) compose() {
 	b.uptime = &uptime{Options: o}
 	b.poster = &poster{
 		Options: o, cards: b.Cards, channels: b.Channels, requests: b.Requests, codes: b.codes, editor: b.editor,
-		endings: b.endings, tasks: b.tasks, uptime: b.uptime,
+		history: b.history, tasks: b.tasks, uptime: b.uptime,
 	}
 	b.Grants = &Grants{
 		Options: o, approvers: b.Approvers, cards: b.Cards, controls: b.Controls, requests: b.Requests, editor: b.editor,
@@ -96,7 +99,7 @@ func (b *Broadcaster) compose() {
 	b.Reports = &Reports{Options: o, requests: b.Requests, editor: b.editor, tasks: b.tasks, uptime: b.uptime}
 	b.releases = &releases{
 		Options: o, channels: b.Channels, grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor,
-		endings: b.endings, records: b.records, uptime: b.uptime, handovers: b.handovers,
+		history: b.history, records: b.records, uptime: b.uptime, handovers: b.handovers,
 	}
 	b.deeds = &deeds{
 		Options: o, controls: b.Controls, requests: b.Requests, begun: map[string]progress{},
@@ -104,19 +107,19 @@ func (b *Broadcaster) compose() {
 	}
 	b.sweeper = &sweeper{
 		Options: o, deeds: b.deeds, grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor,
-		endings: b.endings, poster: b.poster, records: b.records, tasks: b.tasks, uptime: b.uptime,
+		history: b.history, poster: b.poster, records: b.records, tasks: b.tasks, uptime: b.uptime,
 	}
 	b.Environments = &Environments{Options: o, requests: b.Requests, records: b.records, tasks: b.tasks}
 	b.opener = &opener{
 		Options: o, approvers: b.Approvers, controls: b.Controls, environments: b.Environments, requests: b.Requests,
-		codes: b.codes, editor: b.editor, endings: b.endings, poster: b.poster, records: b.records, tasks: b.tasks,
+		codes: b.codes, editor: b.editor, history: b.history, poster: b.poster, records: b.records, tasks: b.tasks,
 	}
 	b.lockout = &lockout{Options: o, controls: b.Controls, records: b.records}
-	b.waiting = &waitingCalls{calls: map[string]approver.ToolCall{}}
+	b.waiting = &waitingCalls{calls: map[string]waitingCall{}}
 	b.Answers = &Answers{
 		Options: o, waiting: b.waiting, approvers: b.Approvers, cards: b.Cards, channels: b.Channels,
 		controls: b.Controls, grants: b.Grants, requests: b.Requests, editor: b.editor, deeds: b.deeds,
-		endings: b.endings, lockout: b.lockout, poster: b.poster,
+		handovers: b.handovers, history: b.history, lockout: b.lockout, poster: b.poster,
 		releases: b.releases, tasks: b.tasks,
 	}
 	b.Removals = &Removals{

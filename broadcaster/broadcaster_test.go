@@ -481,7 +481,7 @@ func TestAuditFailureTurnsAYesIntoANo(t *testing.T) {
 			answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
 			synctest.Wait()
 			if event == approver.EventApproved {
-				if out := x.tap(x.tg, 0, "1", true); out.Kind != approver.OutcomeExpired || !strings.Contains(out.Text, "audit") {
+				if out := x.tap(x.tg, 0, "1", true); out.Kind == approver.OutcomeApproved || !strings.Contains(out.Text, "audit") {
 					t.Errorf("outcome %+v", out)
 				}
 			}

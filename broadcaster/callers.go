@@ -21,6 +21,8 @@ type Caller struct {
 	Fate       Fate      `json:"fate,omitzero"`  // what became of the call after that
 	// Lost reports that it took its yes and was not released: see void.
 	Lost bool `json:"lost,omitempty"`
+	// Logged reports that its release is durable in the audit.
+	Logged bool `json:"logged,omitempty"`
 }
 
 // An Ending is a call that was taken off a request before its answer.
@@ -54,6 +56,9 @@ func (c Callers) awaits(callID string) bool {
 	i := c.at(callID)
 	return i >= 0 && c[i].Taken.IsZero()
 }
+
+// unlogged reports that the release of a call is not known to be durable in the audit.
+func (c Caller) unlogged() bool { return !c.Taken.IsZero() && !c.Lost && !c.Logged }
 
 // Endings are the calls that were taken off a request, until the audit has them.
 type Endings []Ending

@@ -60,10 +60,11 @@ func (r Request) takesEdit() bool { return r.Call.Changes && !r.Parked }
 // liveCall is the call of a request as its agent made it, if its courier waits in this process. Only that
 // one can be judged as it would run: what is stored has no environment.
 func (a *Answers) liveCall(r Request) (call approver.ToolCall, here bool) {
-	if call, here = a.waiting.of(r); !here || !r.takesEdit() || call.Command != r.Call.Command {
+	w, here := a.waiting.of(r)
+	if !here || !r.takesEdit() || w.call.Command != r.Call.Command {
 		return r.Call, false
 	}
-	return call, true
+	return w.call, true
 }
 
 // edit takes what a person changed a command to: it is judged, and then approved once, or the agent is

@@ -1,7 +1,6 @@
 package broadcaster
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -17,7 +16,7 @@ type editor struct {
 	cards     *Cards
 	channels  *Channels
 	requests  *Requests
-	endings   *endings
+	history   *history
 	tasks     *tasks
 	handovers *handovers
 
@@ -40,15 +39,10 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 	if err != nil || !r.ended() {
 		return
 	}
-	var hash string
-	var closeErr error
-	if r.State.Settled() {
-		hash, closeErr = e.endings.closeOnce(ctx, r)
-	}
-	if closeErr != nil {
-		e.Log.Error("the end of a request could not be recorded; trying again", "request", id, "error", closeErr)
+	if err := e.history.follow(ctx, r); err != nil {
+		e.Log.Error("the end of a request could not be recorded; trying again", "request", id, "error", err)
 		if r.State == approver.Consumed {
-			return // nobody is told "approved" before it is recorded
+			return // nobody is told "approved" while the audit does not follow
 		}
 	}
 	todo := e.toShow(r, now)
@@ -62,7 +56,18 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 		return nil
 	})
 	if ctx.Err() != nil {
-		return
+		todo = nil // what came of the cards is not known
+	}
+	// The request is closed even if this process ends, so that the next one need not look for
+	// what the audit has of it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), PostTimeout)
+	defer cancel()
+	var closeErr error
+	if r.State.Settled() && !r.logged() {
+		closeErr = e.history.durable(ctx, r)
+	}
+	if closeErr != nil {
+		e.Log.Error("the records of a request are not durable; trying again", "request", id, "error", closeErr)
 	}
 	crossed := false
 	after, err := e.requests.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {
@@ -77,8 +82,8 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 			fresh.Postings = next
 			return fresh, nil
 		}
-		if closeErr == nil && !fresh.Closed && fresh.State.Settled() {
-			fresh.Closed, fresh.Audit, closing = true, cmp.Or(fresh.Audit, hash), true
+		if closeErr == nil && !fresh.logged() && fresh.State.Settled() {
+			fresh, closing = fresh.asLogged(r), true
 		}
 		next, changed := fresh.Postings.updated(e.process, r.Postings, todo, failed, now, fresh.Due.Add(editsFor))
 		if !changed && !closing {
@@ -87,8 +92,8 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 		fresh.Postings = next
 		return fresh, nil
 	})
-	if (err == nil || errors.Is(err, errNoChange)) && closeErr == nil && !crossed {
-		e.endings.forget(r)
+	if after.logged() && !crossed {
+		e.history.forget(id)
 	}
 	if crossed && err == nil {
 		e.settle(id)

@@ -13,6 +13,7 @@ type handovers struct {
 
 type handover struct {
 	request string
+	tries   int // to give it the yes, that are not cancelled
 	done    chan struct{}
 }
 
@@ -20,13 +21,28 @@ type handover struct {
 func (g *handovers) begin(holder, request string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if _, ok := g.of[holder]; ok {
-		return
-	}
 	if g.of == nil {
 		g.of = map[string]handover{}
 	}
-	g.of[holder] = handover{request, make(chan struct{})}
+	t, ok := g.of[holder]
+	if !ok {
+		t = handover{request: request, done: make(chan struct{})}
+	}
+	t.tries++
+	g.of[holder] = t
+}
+
+// cancel takes back one begin.
+func (g *handovers) cancel(holder string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t, ok := g.of[holder]
+	if t.tries--; ok && t.tries > 0 {
+		g.of[holder] = t
+	} else if ok {
+		delete(g.of, holder)
+		close(t.done)
+	}
 }
 
 // end notes that a connection has its yes, or will not get it.

@@ -51,6 +51,7 @@ func TestAYesThatIsVoidAtTheLastLook(t *testing.T) {
 						call.Peer, call.Acks = approver.Peer{Known: true, UID: 1000}, acks
 						answer := x.askAsync(t.Context(), call, sev)
 						time.Sleep(time.Second)
+						x.slowToExamine() // so that whoever looks last waits for the act
 						var acted atomic.Bool
 						kv.set(func() {
 							kv.put = func(_ context.Context, key string, value []byte, do func() error) error {

@@ -19,7 +19,7 @@ type opener struct {
 	requests     *Requests
 	codes        *codes
 	editor       *editor
-	endings      *endings
+	history      *history
 	poster       *poster
 	records      *records
 	tasks        *tasks
@@ -72,9 +72,6 @@ func (o *opener) openOrResume(ctx context.Context, q question) (Request, error) 
 	return Request{}, errReused
 }
 
-// claimTime is how long identical calls wait for the request that one of them is making.
-const claimTime = 2 * time.Second
-
 // shareable reports whether a call may wait together with identical ones. Nobody waits for an
 // appeal, and what the daemon asks about itself is asked by itself. So is an agent's own question:
 // the agent asks once for each call.
@@ -86,11 +83,11 @@ func shareable(call approver.ToolCall, why approver.Verdict) bool {
 // find.
 func (o *opener) joinOrCreate(ctx context.Context, q question) (Request, error) {
 	if !shareable(q.call, q.why) {
-		return o.create(ctx, q)
+		return o.create(ctx, q, nil)
 	}
-	key := approver.Key("same", scopeOf(q.call, q.bound.Fingerprint))
-	claimed := ""
-	for give := time.Now(); ; {
+	scope := scopeOf(q.call, q.bound.Fingerprint)
+	key := approver.Key("same", scope)
+	for {
 		id, rev, err := o.Store.Get(ctx, key)
 		if err != nil && !errors.Is(err, approver.ErrNotFound) {
 			return Request{}, err
@@ -100,32 +97,47 @@ func (o *opener) joinOrCreate(ctx context.Context, q question) (Request, error) 
 			if !errors.Is(err, approver.ErrNotFound) && !errors.Is(err, errNotShared) {
 				return r, err
 			}
-			if claimed != other {
-				claimed, give = other, time.Now().Add(claimTime)
-			}
-			// Another identical call is making it at this moment, or its process has died.
-			if errors.Is(err, approver.ErrNotFound) && time.Now().Before(give) && sleep(ctx, retryEvery) {
-				continue
-			}
 		}
-		mine, err := uuid.NewV7()
-		if err != nil {
-			return Request{}, err
+		r, err := o.create(ctx, q, &claim{scope: scope, key: key, prev: rev})
+		if !errors.Is(err, errClaimed) {
+			return r, err
 		}
-		next := approver.NewRev()
-		err = o.records.put(ctx, key, []byte(mine.String()), rev, next, time.Time{}, time.Now().Add(o.KeepFor+time.Hour))
-		if errors.Is(err, approver.ErrConflict) {
-			continue
-		} else if err != nil {
-			return Request{}, err
-		}
-		r, err := o.createAs(ctx, mine.String(), q)
-		if err != nil { // so that nobody waits for it
-			_ = o.records.put(context.WithoutCancel(ctx), key, nil, next, approver.NewRev(), time.Time{},
-				time.Now().Add(o.KeepFor))
-		}
-		return r, err
+		q.dead = r.ID // the call's id leads there
 	}
+}
+
+// A claim makes the request of a call the one that identical calls wait for. It is written with
+// the request, in its shard.
+type claim struct {
+	scope, key string
+	prev       approver.Rev
+}
+
+// errClaimed means that an identical call has made its request in the same moment.
+var errClaimed = errors.New("an identical call was faster")
+
+// newID returns the id of a request, in the shard of the claim if there is one.
+func (c *claim) newID() (string, error) {
+	for {
+		id, err := uuid.NewV7()
+		if err != nil || c == nil {
+			return id.String(), err
+		}
+		for last := range 256 { // one of 64 fits
+			id[15] += byte(min(last, 1))
+			if text := id.String(); approver.ShardOf(text) == approver.ShardOf(c.scope) {
+				return text, nil
+			}
+		}
+	}
+}
+
+// write is the record of the claim, beside that of the request with this id.
+func (c *claim) write(id string, keep time.Time) []approver.Write {
+	if c == nil {
+		return nil
+	}
+	return []approver.Write{{Key: c.key, Value: []byte(id), Prev: c.prev, Next: approver.NewRev(), KeepUntil: keep}}
 }
 
 // joinWaiting lets a call wait for the answer to an identical one. It returns ErrNotFound if
@@ -184,16 +196,11 @@ func (o *opener) joinWaiting(ctx context.Context, id string, q question) (Reques
 }
 
 // create stores a new request and starts to post its cards.
-func (o *opener) create(ctx context.Context, q question) (Request, error) {
-	id, err := uuid.NewV7()
+func (o *opener) create(ctx context.Context, q question, c *claim) (Request, error) {
+	id, err := c.newID()
 	if err != nil {
 		return Request{}, err
 	}
-	return o.createAs(ctx, id.String(), q)
-}
-
-// createAs is create with a given id.
-func (o *opener) createAs(ctx context.Context, id string, q question) (Request, error) {
 	to, err := o.approvers.audience(q.why)
 	if err != nil {
 		return Request{}, err
@@ -229,23 +236,13 @@ func (o *opener) createAs(ctx context.Context, id string, q question) (Request, 
 	if err != nil {
 		return Request{}, err
 	}
-	// The order of the request and of its audit record does not matter: no card is posted
-	// before both are durable.
-	asked := r
-	var saveErr, askErr error
-	_ = inParallel(2, func(n int) error {
-		if n == 0 {
-			saveErr = o.requests.saveNew(ctx, &r, ways, now, q.dead)
-		} else {
-			askErr = o.endings.recordAsked(context.WithoutCancel(ctx), asked)
-		}
-		return nil
-	})
-	if saveErr != nil {
-		o.abandon(ctx, asked, askErr == nil)
-		return Request{}, saveErr
+	err = o.requests.saveNew(ctx, &r, ways, now, q.dead, c.write(id, r.Due.Add(o.KeepFor+time.Hour)))
+	if errors.Is(err, errClaimed) {
+		return r, err
+	} else if err != nil {
+		o.abandon(ctx, r.ID)
+		return Request{}, err
 	}
-	r.Asked = askErr == nil // if not, post tries once more, and then denies
 	codes := map[int]tokens.Code{}
 	for _, w := range ways {
 		codes[w.entry.Posting] = w.code
@@ -284,36 +281,23 @@ func (o *opener) isOvertaken(ctx context.Context, r Request) bool {
 
 // abandon ends a request that could not be saved. Its record may be stored in spite of the
 // error. The agent is about to hear a no, so nobody must be asked about it later.
-func (o *opener) abandon(ctx context.Context, r Request, recorded bool) {
+func (o *opener) abandon(ctx context.Context, id string) {
 	first, cancel := context.WithTimeout(context.WithoutCancel(ctx), PostTimeout)
 	defer cancel()
-	if o.endUnsaved(first, r, recorded) {
+	if o.endUnsaved(first, id) {
 		return
 	}
 	o.tasks.start(func(ctx context.Context) {
-		for sleep(ctx, time.Second) && !o.endUnsaved(ctx, r, recorded) {
+		for sleep(ctx, time.Second) && !o.endUnsaved(ctx, id) {
 		}
 	})
 }
 
-// endUnsaved denies the request in the store, which then records its end. If the store does
-// not have it, the end of a question that is in the audit is recorded here. It reports whether
-// there is nothing left to do.
-func (o *opener) endUnsaved(ctx context.Context, r Request, recorded bool) bool {
-	_, err := o.requests.fail(ctx, r.ID, approver.StoreTrouble)
-	switch {
-	case err == nil, errors.Is(err, ErrSettled):
-		return true
-	case !errors.Is(err, approver.ErrNotFound):
-		return unreadable(err)
-	case !recorded:
-		return true
-	}
-	rec := eventRecord(r, approver.EventDenied,
-		"the question could not be stored: nobody saw it, and nothing was let through")
-	rec.Once, rec.Resolution = r.ID+":"+string(approver.EventDenied), approver.Resolution{Cause: approver.StoreTrouble}
-	_, err = o.Audit.Record(ctx, rec)
-	return err == nil
+// endUnsaved denies the request in the store, if it is there. It reports whether there is
+// nothing left to do.
+func (o *opener) endUnsaved(ctx context.Context, id string) bool {
+	_, err := o.requests.fail(ctx, id, approver.StoreTrouble)
+	return err == nil || isAny(err, ErrSettled, approver.ErrNotFound) || unreadable(err)
 }
 
 // lifetimes returns how long people may answer a request, and how long its answer may be read.

@@ -16,8 +16,11 @@ import (
 type Options struct {
 	Store approver.KV
 	Audit approver.Recorder
-	// OnAnswer is called with every record of a person's yes or no, after it is durable and
-	// before anybody is told. It may be nil.
+	// SyncRelease has the audit be durable before a call is released. It is for stores on other
+	// machines; what a local one has is never lost without this machine's disk.
+	SyncRelease bool
+	// OnAnswer is called in the background with every record of a person's yes or no, after the
+	// answer is in the store. It may be nil.
 	OnAnswer     func(context.Context, approver.Record)
 	People       approver.People // who may answer, until Approvers.Set
 	Channels     []approver.Channel

@@ -60,21 +60,23 @@ func (a *Answers) outcome(ctx context.Context, r Request, rep approver.Reply, wh
 		}
 		return r, second
 	}
-	if _, err := a.endings.closeOnce(ctx, r); err != nil && r.State == approver.Consumed {
-		slow := ctx.Err() != nil // the record may be made in a moment
-		if !slow {
-			a.Log.Error("audit failed", "request", r.ID, "error", err)
+	if r.EndedBy == a.process {
+		if err := a.history.follow(ctx, r); err != nil && r.State == approver.Consumed {
+			slow := ctx.Err() != nil // the record may be made in a moment
+			if !slow {
+				a.Log.Error("audit failed", "request", r.ID, "error", err)
+			}
+			switch {
+			case !mine:
+				return r, second
+			case slow:
+				return r, pending
+			}
+			return r, newOutcome(approver.OutcomeRecorded,
+				"Your answer is stored, but the audit has a problem. Look at approver's log.")
 		}
-		switch {
-		case !mine:
-			return r, second
-		case slow:
-			return r, pending
-		}
-		return r, newOutcome(approver.OutcomeRecorded,
-			"Your answer is stored, but the audit has a problem. Look at approver's log.")
+		a.editor.settle(r.ID)
 	}
-	a.editor.settle(r.ID)
 	if mine && r.Withheld != approver.NoCause && r.hasUntaken(r.Also) { // most likely the others do not get it either
 		return r, pending
 	}

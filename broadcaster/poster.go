@@ -3,7 +3,6 @@ package broadcaster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -21,7 +20,7 @@ type poster struct {
 	channels *Channels
 	requests *Requests
 	codes    *codes
-	endings  *endings
+	history  *history
 	editor   *editor
 	tasks    *tasks
 	uptime   *uptime
@@ -84,13 +83,10 @@ func (d *poster) post(ctx context.Context, r Request, codes map[int]tokens.Code,
 	}
 }
 
-// ensureQuestionRecorded makes the record of the question durable before anybody sees it. If
-// that fails, the request is denied.
+// ensureQuestionRecorded has the audit take the question before anybody sees it. If that fails,
+// the request is denied.
 func (d *poster) ensureQuestionRecorded(ctx context.Context, r Request) bool {
-	if r.Asked {
-		return true
-	}
-	err := d.endings.recordAsked(ctx, r)
+	err := d.history.follow(ctx, r)
 	if err == nil {
 		return true
 	}
@@ -250,7 +246,6 @@ func (d *poster) noteBatch(ctx context.Context, id string, batch []report) {
 // chat.
 func (d *poster) note(ctx context.Context, id string, batch []report, stopping bool) (Request, error) {
 	return d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-		r.Asked = true
 		r.Postings = slices.Clone(r.Postings)
 		for _, rep := range batch {
 			if rep.i >= len(r.Postings) {
@@ -291,14 +286,15 @@ func (d *poster) recordOutcome(ctx context.Context, r Request, rep report) {
 		d.editor.retire(ctx, r, rep.ref)
 		return
 	}
-	d.recordPosted(ctx, r, fmt.Sprint(i), rep.ref, "")
+	if err := d.history.follow(ctx, r); err != nil {
+		d.Log.Error("audit failed", "request", r.ID, "error", err)
+	}
 }
 
-// recordPosted records that people can see a card. which distinguishes the cards of a request.
-func (d *poster) recordPosted(ctx context.Context, r Request, which string, ref approver.Ref, how string) {
-	note := fmt.Sprintf("%s/%s message %s", ref.Channel, ref.Conversation, ref.Message) + how
-	rec := eventRecord(r, approver.EventPosted, note)
-	rec.Once = r.ID + ":posted:" + which
+// recordFound records a card that was found by its button. which distinguishes the cards of a request.
+func (d *poster) recordFound(ctx context.Context, r Request, which string, ref approver.Ref, how string) {
+	rec := postedRecord(r, ref, how)
+	rec.Once = postedOnce(r, which)
 	if _, err := d.Audit.Record(ctx, rec); err != nil {
 		d.Log.Error("audit failed", "request", r.ID, "error", err)
 	}

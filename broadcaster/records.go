@@ -66,9 +66,16 @@ func (s *records) put(
 func (s *records) putBefore(
 	ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time,
 ) error {
+	return s.again(ctx, key, func() error {
+		return s.Store.PutBefore(ctx, before, key, value, prev, next, due, keepUntil)
+	})
+}
+
+// again repeats a write after an ambiguous error: see putBefore.
+func (s *records) again(ctx context.Context, key string, write func() error) error {
 	give := time.Now().Add(PostTimeout)
 	for {
-		err := s.Store.PutBefore(ctx, before, key, value, prev, next, due, keepUntil)
+		err := write()
 		if err == nil || errors.Is(err, approver.ErrConflict) || errors.Is(err, approver.ErrOverdue) || ctx.Err() != nil ||
 			time.Now().After(give) {
 			return err
@@ -89,10 +96,24 @@ func (s *records) putAll(ctx context.Context, writes []approver.Write) []error {
 		errs = batcher.PutAll(ctx, writes)
 	}
 	_ = inParallel(len(writes), func(i int) error {
-		if w := writes[i]; !ok || errs[i] != nil && !errors.Is(errs[i], approver.ErrConflict) {
-			errs[i] = s.put(ctx, w.Key, w.Value, w.Prev, w.Next, w.Due, w.KeepUntil)
+		if !ok || errs[i] != nil && !errors.Is(errs[i], approver.ErrConflict) {
+			errs[i] = s.putWhole(ctx, batcher, writes[i])
 		}
 		return nil
 	})
 	return errs
+}
+
+// putWhole is put for a record that others are written with. A store that is no Batcher, as in
+// tests, writes the others first.
+func (s *records) putWhole(ctx context.Context, batcher approver.Batcher, w approver.Write) error {
+	if batcher != nil && len(w.With) > 0 {
+		return s.again(ctx, w.Key, func() error { return batcher.PutAll(ctx, []approver.Write{w})[0] })
+	}
+	for _, with := range w.With {
+		if err := s.put(ctx, with.Key, with.Value, with.Prev, with.Next, with.Due, with.KeepUntil); err != nil {
+			return err
+		}
+	}
+	return s.put(ctx, w.Key, w.Value, w.Prev, w.Next, w.Due, w.KeepUntil)
 }

@@ -21,89 +21,143 @@ type releases struct {
 	reports   *Reports
 	requests  *Requests
 	editor    *editor
-	endings   *endings
+	history   *history
 	records   *records
 	uptime    *uptime
 	handovers *handovers
 }
 
-// release records the approval and then consumes it for the connection holder. A call that
-// cannot be recorded, or is no longer what was shown, is denied instead.
+// release consumes a yes for the connection holder. A call that cannot be recorded, or is no
+// longer what was shown, is denied instead.
 func (l *releases) release(ctx context.Context, r Request, call approver.ToolCall, holder string) (Request, error) {
-	began := time.Now()
-	bound, err := l.Fingerprint(context.WithoutCancel(ctx), call) // the call is the same if its courier left
-	fp := bound.Fingerprint
-	if err != nil || !fp.Equal(r.Fingerprint) || !l.stillEdited(ctx, r, call) {
-		return l.requests.fail(ctx, r.ID, approver.CallChanged)
-	}
-	if err := l.grants.stillGood(ctx, r, call); isVoid(err) {
-		return l.requests.fail(ctx, r.ID, causeOf(err))
-	} else if err != nil {
+	fp, why, err := l.examine(ctx, r, call)
+	if err != nil {
 		return r, err
 	}
-	if moot, err := l.grants.moot(ctx, r); err != nil {
-		return r, err
-	} else if moot {
-		return l.requests.fail(ctx, r.ID, approver.Moot)
+	if why == approver.Unrecorded {
+		l.Log.Error("the approval could not be recorded, so the call was denied", "request", r.ID, "error",
+			approver.Ready(l.Audit))
 	}
-	// The audit must not say "approved" of a request that ended meanwhile.
-	if time.Since(began) > retryEvery {
-		if fresh, _, now, err := l.requests.loadNow(ctx, r.ID); err != nil {
-			return r, err
-		} else if fresh.State != approver.Approved {
-			return fresh, ErrSettled
-		} else if !now.Before(fresh.Due) {
-			return fresh, approver.ErrOverdue
-		}
+	if why != approver.NoCause {
+		return l.requests.fail(ctx, r.ID, why)
 	}
-	hash, err := l.recordApproved(ctx, r)
-	if ctx.Err() != nil {
-		return r, ctx.Err()
-	}
-	if err != nil || hash == "" {
-		l.Log.Error("the approval could not be recorded, so the call was denied", "request", r.ID, "error", err)
-		return l.requests.fail(ctx, r.ID, approver.Unrecorded)
-	}
-	next, err := l.consume(ctx, r, call, fp, hash, holder)
+	l.handovers.begin(holder, r.ID)
+	next, err := l.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
+		return l.consumed(ctx, r, call, fp, holder, now)
+	})
 	if err == nil {
-		if err := l.grants.makeLasting(context.WithoutCancel(ctx), next); err != nil {
-			l.Log.Error("a yes could not be kept for longer than once", "request", r.ID, "error", err)
-		}
+		l.makeLasting(ctx, next)
 	}
 	return next, err
 }
 
-// recordApproved records people's yes. The question is recorded first if it is not yet: after
-// a crash, an answer by the request's id can come before it.
-func (l *releases) recordApproved(ctx context.Context, r Request) (hash string, err error) {
-	if !r.Asked {
-		if err := l.endings.recordAsked(ctx, r); err != nil {
-			return "", err
-		}
+// examine looks at what a yes to a request would release to a call now. why says why it must
+// not; err is that this is not known.
+func (l *releases) examine(
+	ctx context.Context, r Request, call approver.ToolCall,
+) (fp approver.Fingerprint, why approver.Cause, err error) {
+	bound, err := l.Fingerprint(context.WithoutCancel(ctx), call) // the call is the same if its courier left
+	if err != nil || !bound.Fingerprint.Equal(r.Fingerprint) || !l.stillEdited(ctx, r, call) {
+		return "", approver.CallChanged, nil
 	}
-	return l.endings.recordAnswer(ctx, auditRecord(r, approver.EventApproved))
+	if err := l.grants.stillGood(ctx, r, call); isVoid(err) {
+		return "", causeOf(err), nil
+	} else if err != nil {
+		return "", approver.NoCause, err
+	}
+	if moot, err := l.grants.moot(ctx, r); err != nil {
+		return "", approver.NoCause, err
+	} else if moot {
+		return "", approver.Moot, nil
+	}
+	if ctx.Err() != nil {
+		return "", approver.NoCause, ctx.Err()
+	}
+	if approver.Ready(l.Audit) != nil {
+		return "", approver.Unrecorded, nil
+	}
+	return bound.Fingerprint, approver.NoCause, nil
 }
 
-// consume writes the step that releases the call, if it is still approved.
-func (l *releases) consume(
-	ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, hash, holder string,
-) (Request, error) {
-	readable := time.Minute
-	if deadline, ok := ctx.Deadline(); ok {
-		readable = time.Until(deadline)
+// consumed is the step that releases the call, if it is approved.
+func (l *releases) consumed(
+	ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, holder string, now time.Time,
+) (next Request, err error) {
+	record := r.ID + ":" + string(approver.EventApproved)
+	if r.Parked {
+		readable := time.Minute
+		if deadline, ok := ctx.Deadline(); ok {
+			readable = time.Until(deadline)
+		}
+		next, err = r.Take(call, fp, record, now.Add(readable), now)
+	} else {
+		next, err = r.Consume(call.ID, fp, record, now)
 	}
-	l.handovers.begin(holder, r.ID)
-	return l.requests.change(ctx, r.ID, func(r Request, now time.Time) (next Request, err error) {
-		if r.Parked {
-			next, err = r.Take(call, fp, hash, now.Add(readable), now)
-		} else {
-			next, err = r.Consume(call.ID, fp, hash, now)
+	if err == nil {
+		next.Holder, next.ReleasedBy = holder, l.process
+	}
+	return next, err
+}
+
+// makeLasting keeps a yes that lasts, after its call was released.
+func (l *releases) makeLasting(ctx context.Context, r Request) {
+	if err := l.grants.makeLasting(context.WithoutCancel(ctx), r); err != nil {
+		l.Log.Error("a yes could not be kept for longer than once", "request", r.ID, "error", err)
+	}
+}
+
+// examineWithin is how long an answer waits for [releases.examine], so that its own commit
+// releases the call. After that the courier's connection does it.
+const examineWithin = 100 * time.Millisecond
+
+// lastMoment is how long before its deadline an answer waits for nothing.
+const lastMoment = time.Second
+
+// A readyRelease is a call that waits in this process and gets the yes in the commit of the
+// answer. The zero value is of a call that waits elsewhere, or must not have it.
+type readyRelease struct {
+	call   approver.ToolCall
+	fp     approver.Fingerprint
+	holder string
+	waits  context.Context // of its connection
+}
+
+// prepare looks for the call that a yes to r is for.
+func (l *releases) prepare(ctx context.Context, r Request, waiting *waitingCalls) (ready readyRelease) {
+	w, here := waiting.of(r)
+	left := time.Until(w.due)
+	if !here || r.Parked || r.State != approver.Pending || w.call.Control != "" || left < lastMoment {
+		return ready
+	}
+	ctx, cancel := context.WithTimeout(ctx, examineWithin)
+	defer cancel()
+	done := make(chan readyRelease, 1)
+	go func() {
+		fp, why, err := l.examine(ctx, r, w.call)
+		if err != nil || why != approver.NoCause {
+			done <- readyRelease{}
+			return
 		}
-		if err == nil {
-			next.Holder, next.ReleasedBy = holder, l.process
-		}
-		return next, err
-	})
+		done <- readyRelease{w.call, fp, r.Holder, w.waits}
+	}()
+	select {
+	case ready = <-done:
+	case <-ctx.Done():
+	}
+	return ready
+}
+
+// release consumes a yes that was just given, if the call still waits for it.
+func (y readyRelease) release(l *releases, r Request, now time.Time) Request {
+	if y.holder == "" || y.waits.Err() != nil || r.State != approver.Approved || r.Parked || r.Holder != y.holder ||
+		r.CallID != y.call.ID || r.Resolution.Edit != nil {
+		return r
+	}
+	next, err := l.consumed(y.waits, r, y.call, y.fp, y.holder, now)
+	if err != nil {
+		return r // its courier finds out why
+	}
+	return next
 }
 
 // answerCourier gives the end of a request to the courier of a call.
@@ -120,16 +174,37 @@ func (l *releases) answerCourier(
 	if err := l.answeredBefore(ctx, r, call); err != nil {
 		l.Log.Error("audit failed", "request", r.ID, "error", err)
 	}
-	// Nobody, not even the agent, hears of the decision before it is recorded. The yes to
-	// a released call is in the audit already: see release. The release itself is recorded
-	// by settle, before people hear of it. A no stays a no if that fails.
-	if r.State != approver.Consumed || r.Audit == "" || r.withheldFromAll(r.Also) {
-		if _, err := l.endings.closeOnce(ctx, r); err != nil {
-			l.Log.Error("audit failed", "request", r.ID, "error", err)
-		}
+	if r, runs = l.told(ctx, r, runs); r.EndedBy == l.process {
+		l.editor.settle(r.ID)
 	}
-	l.editor.settle(r.ID)
 	return r, runs, nil
+}
+
+// told has the audit follow a request before its courier hears of it. Nobody, not even the
+// agent, hears of a yes that the audit does not follow. A no stays a no if that fails.
+func (l *releases) told(ctx context.Context, r Request, runs bool) (Request, bool) {
+	err := l.record(ctx, r, runs)
+	if err == nil {
+		return r, runs
+	}
+	l.Log.Error("audit failed", "request", r.ID, "error", err)
+	if runs {
+		r = l.withhold(context.WithoutCancel(ctx), r, approver.Unrecorded)
+	}
+	return r, false
+}
+
+// record has the audit follow a request before its courier hears of it. If the store is on other
+// machines, a release is durable in this daemon's own log first.
+func (l *releases) record(ctx context.Context, r Request, runs bool) error {
+	ctx = context.WithoutCancel(ctx)
+	switch {
+	case runs && l.SyncRelease:
+		return l.history.durable(ctx, r)
+	case runs || r.EndedBy == l.process:
+		return l.history.follow(ctx, r)
+	}
+	return nil
 }
 
 // mayRun reports whether the courier of a call may take r as a yes: because r was released on
@@ -222,9 +297,7 @@ func (l *releases) share(
 	if err != nil {
 		return r, false, err
 	}
-	var at time.Time
 	r, err = l.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
-		at = now
 		return r.Share(call.ID, bound.Fingerprint, holder, l.uptime.backSince(now), now)
 	})
 	switch {
@@ -235,12 +308,8 @@ func (l *releases) share(
 	case err != nil:
 		return r, false, err
 	}
-	err = l.grants.stillGood(ctx, r, call)
-	if err == nil {
-		rec := auditRecord(r, approver.EventReleased)
-		rec.At, rec.Once, rec.Call = at, approver.OnceShared(r.ID, r.Also[r.Also.at(call.ID)].N), call
-		rec.Note = "by the yes to a card that showed this call with identical ones"
-		_, err = l.Audit.Record(context.WithoutCancel(ctx), rec)
+	if err = l.grants.stillGood(ctx, r, call); err == nil {
+		err = l.record(ctx, r, true)
 	}
 	if err != nil {
 		l.noteLost(ctx, r, call.ID)
@@ -351,46 +420,43 @@ func (l *releases) awaitHandover(ctx context.Context, r Request) (Request, bool)
 	}
 }
 
-// recordGrant records a yes that waits for its call, before anybody is told, and brings the
-// cards up to date.
-func (l *releases) recordGrant(ctx context.Context, r Request) Request {
-	hash, err := l.Audit.Record(context.WithoutCancel(ctx), auditRecord(r, approver.EventGranted))
-	next, changeErr := l.requests.change(context.WithoutCancel(ctx), r.ID,
-		func(r Request, now time.Time) (Request, error) {
-			if err != nil || hash == "" {
-				return r.End(approver.Denied, approver.Unrecorded, now)
-			}
-			if r.State != approver.Approved {
-				return r, ErrSettled
-			}
-			r.Audit = hash
-			return r, nil
-		})
-	if err != nil || changeErr != nil && !errors.Is(changeErr, ErrSettled) {
-		l.Log.Error("a yes that waits for its call could not be recorded", "request", r.ID, "error",
-			errors.Join(err, changeErr))
+// keepGrant has the audit follow a yes that waits for its call, before anybody is told, and
+// brings the cards up to date.
+func (l *releases) keepGrant(ctx context.Context, r Request) Request {
+	ctx = context.WithoutCancel(ctx)
+	err := approver.Ready(l.Audit)
+	if err == nil {
+		err = l.record(ctx, r, true)
 	}
-	if next.Granted() {
-		l.editor.settle(next.ID)
+	if err != nil {
+		l.Log.Error("a yes that waits for its call could not be recorded", "request", r.ID, "error", err)
+		next, err := l.requests.fail(ctx, r.ID, approver.Unrecorded)
+		if err != nil && !errors.Is(err, ErrSettled) {
+			l.Log.Error("nor could it be taken back", "request", r.ID, "error", err)
+			return r
+		}
+		r = next
 	}
-	return next
+	if r.Granted() {
+		l.editor.settle(r.ID)
+	}
+	return r
 }
 
-// resumeGrants finishes what a former process left undone of yeses that wait: the record, and
-// the cards.
+// resumeGrants finishes what a former process left undone of yeses that wait.
 func (l *releases) resumeGrants(ctx context.Context) {
 	open, err := l.requests.Open(ctx)
 	if err != nil {
 		l.records.noteTrouble(err)
 	}
-	now, err := l.Store.Now(ctx)
 	for _, r := range open {
-		switch {
-		case err != nil || r.State != approver.Approved || !r.Parked:
-		case r.Granted():
-			l.editor.settle(r.ID)
-		case now.Sub(r.Resolution.At) > ReplyWait: // else the process that took the answer does it
-			l.recordGrant(ctx, r)
+		if r.State == approver.Approved && r.Parked && r.Audit == "" { // of a version that stored this in two steps
+			if next, err := l.requests.change(ctx, r.ID, Request.noteGrant); err == nil {
+				r = next
+			}
+		}
+		if r.Granted() {
+			l.keepGrant(ctx, r)
 		}
 	}
 }

@@ -150,16 +150,24 @@ func TestAYesIsVoidOnceItsGiverIsRemoved(t *testing.T) {
 // before the removal, and is stored after it. The call does not run; the same
 // for a question of approver itself, which no freeze ever stopped.
 func TestARemovalWinsAgainstAYesUnderWay(t *testing.T) {
-	for _, control := range []string{"", "unfreeze"} {
+	for _, c := range []struct {
+		control, state string
+		slow           bool
+	}{
+		{"", "consumed", false}, {"", "approved", true}, {"unfreeze", "approved", false},
+	} {
+		control := c.control
 		synctest.Test(t, func(t *testing.T) {
 			kv := &stateKV{memKV: newMemKV()}
-			approved := "approved"
-			kv.state.Store(&approved)
+			kv.state.Store(&c.state)
 			x := newBenchOn(t, kv.memKV, kv)
 			call := testCall("c1")
 			call.Control = control
 			answer := x.askAsync(t.Context(), call, approver.High)
 			synctest.Wait()
+			if c.slow {
+				x.slowToExamine()
+			}
 			gone := func() { removeAlice(t, x.Broadcaster) }
 			kv.then.Store(&gone)
 			out := x.tap(x.tg, 0, "1", true)

@@ -23,7 +23,8 @@ type Answers struct {
 	editor    *editor
 	deeds     *deeds
 	waiting   *waitingCalls
-	endings   *endings
+	handovers *handovers
+	history   *history
 	lockout   *lockout
 	poster    *poster
 	releases  *releases
@@ -215,6 +216,15 @@ func (a *Answers) enter(
 	ctx context.Context, r Request, p Posting, rep approver.Reply, res approver.Resolution, began time.Time,
 ) (Request, told) {
 	id, tries := r.ID, 0
+	var ready readyRelease
+	if res.Approve && res.Edit == nil && !res.Grant.Lasts() { // else the yes is kept before its call goes on
+		asked := r
+		asked.Resolution = res
+		ready = a.releases.prepare(ctx, asked, a.waiting)
+	}
+	if ready.holder != "" {
+		a.handovers.begin(ready.holder, id)
+	}
 	err := whenThere(ctx, func() (err error) {
 		tries++
 		r, err = a.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
@@ -222,11 +232,16 @@ func (a *Answers) enter(
 			next, err := r.Answer(res, now)
 			if errors.Is(err, approver.ErrOverdue) {
 				return r.Expire(now) // the clock is a replier too, and was first
+			} else if err != nil {
+				return next, err
 			}
-			return next, err
+			return ready.release(a.releases, next, now), nil
 		})
 		return err
 	})
+	if ready.holder != "" && (r.State != approver.Consumed || r.Holder != ready.holder) {
+		a.handovers.cancel(ready.holder)
+	}
 	if err != nil && !errors.Is(err, ErrSettled) {
 		a.Log.Warn("an answer could not be stored", "request", id, "error", err)
 		return r, newOutcome(approver.OutcomeRefused, "The store had a problem, so this answer may not count. Look at "+
@@ -234,8 +249,8 @@ func (a *Answers) enter(
 	}
 	mine := r.Resolution.Person.ID == res.Person.ID && r.Resolution.Identity == res.Identity
 	// a try before may have been carried out
-	if r.State == approver.Approved && r.Parked && (err == nil || tries > 1 && mine) {
-		r = a.releases.recordGrant(ctx, r)
+	if r.Granted() && (err == nil || tries > 1 && mine) {
+		r = a.releases.keepGrant(ctx, r)
 	}
 	return a.outcome(ctx, r, rep, res.Person)
 }

@@ -66,11 +66,15 @@ type Request struct {
 	// Ended are calls that were taken off the request, until the audit has them.
 	Ended    Endings  `json:"ended,omitempty"`
 	Postings Postings `json:"postings"`
-	// Asked reports that the question is in the audit. Before that, no card is posted.
+	// Asked reports that the question is durable in the audit, as an older version noted.
 	Asked bool `json:"asked,omitempty"`
-	// Audit is the hash of the audit record of the resolution, once that is durable.
+	// Audit is the Once of the audit record of a yes, in the commit that gives it.
 	Audit string `json:"audit,omitempty"`
-	// Closed reports that the end of the request is in the audit.
+	// EndedBy is the process that ended the request. It hands the records to its audit and
+	// updates the cards; others leave it a moment for that.
+	EndedBy string `json:"ended_by,omitempty"`
+	// Closed reports that all that the audit has to say of the request is durable in it, but for
+	// calls that took its yes since: see logged.
 	Closed bool `json:"closed,omitempty"`
 	Release
 
@@ -161,6 +165,20 @@ var (
 // Granted reports a recorded yes that waits for its call to come back.
 func (r Request) Granted() bool {
 	return r.State == approver.Approved && r.Parked && r.Resolution.Approve && r.Audit != ""
+}
+
+// logged reports that all that the audit has to say of the request is durable in it.
+func (r Request) logged() bool { return r.Closed && !slices.ContainsFunc(r.Also, Caller.unlogged) }
+
+// asLogged notes that of the request as it was.
+func (r Request) asLogged(was Request) Request {
+	r.Closed, r.Also = true, slices.Clone(r.Also)
+	for i, c := range r.Also {
+		if n := was.Also.at(c.CallID); n >= 0 && was.Also[n].unlogged() {
+			r.Also[i].Logged = true
+		}
+	}
+	return r
 }
 
 // ended reports that no answer counts any more: the request is settled, or has a yes that

@@ -22,6 +22,9 @@ type Requests struct {
 
 	sealer *sealing.Sealer
 	cache  requestCache
+	// ended is called after this process ended a request without a release, to have the audit
+	// follow at once.
+	ended func(context.Context, Request)
 }
 
 // load reads a request. A settled one is returned only when it is as durable as the store is
@@ -113,6 +116,9 @@ func (q *Requests) change(
 		if err != nil {
 			return r, err
 		}
+		if next.State.Settled() && !r.State.Settled() {
+			next.EndedBy = q.process
+		}
 		value, err := EncodeRequest(q.sealer, next)
 		if err != nil {
 			return r, err
@@ -131,6 +137,9 @@ func (q *Requests) change(
 		done()
 		switch {
 		case err == nil:
+			if next.State.Settled() && !r.State.Settled() && next.State != approver.Consumed {
+				q.ended(ctx, next)
+			}
 			return next, nil
 		case errors.Is(err, approver.ErrOverdue) && sleep(ctx, retryEvery): // the next step refuses it as late
 		case !errors.Is(err, approver.ErrConflict):
@@ -219,11 +228,13 @@ func (q *Requests) unlinkCall(ctx context.Context, callID, id, dead string, why 
 	return Request{}, errNotShared
 }
 
-// saveNew writes a new request, the index from its call id, and the links from its codes, all
-// at once. A crash in between can leave an index without a request, which takeOverLink
-// replaces; a request without an index, which is denied before it is shown; or codes that
-// nobody was shown.
-func (q *Requests) saveNew(ctx context.Context, r *Request, ways []codeLink, now time.Time, dead string) error {
+// saveNew writes a new request with its claim, the index from its call id, and the links from
+// its codes, all at once. A crash in between can leave an index without a request, which
+// takeOverLink replaces; a request without an index, which is denied before it is shown; or
+// codes that nobody was shown. So does a claim that another request has: errClaimed.
+func (q *Requests) saveNew(
+	ctx context.Context, r *Request, ways []codeLink, now time.Time, dead string, claim []approver.Write,
+) error {
 	value, err := EncodeRequest(q.sealer, *r)
 	if err != nil {
 		return err
@@ -234,7 +245,7 @@ func (q *Requests) saveNew(ctx context.Context, r *Request, ways []codeLink, now
 	keep := r.Due.Add(q.KeepFor)
 	writes := []approver.Write{
 		{Key: approver.Key("req", id), Value: value, Next: rev, Due: r.Attention(now),
-			KeepUntil: q.keepUntil(*r)},
+			KeepUntil: q.keepUntil(*r), With: claim},
 		{Key: approver.Key("call", r.CallID), Value: []byte(r.ID), Next: approver.NewRev(), KeepUntil: keep},
 	}
 	for _, w := range ways {
@@ -245,6 +256,9 @@ func (q *Requests) saveNew(ctx context.Context, r *Request, ways []codeLink, now
 		writes = append(writes, write)
 	}
 	errs := q.records.putAll(ctx, writes)
+	if claim != nil && errors.Is(errs[0], approver.ErrConflict) { // the id is new
+		return errClaimed
+	}
 	if errs[0] == nil {
 		q.cache.noteRead(id, rev, len(value), read)
 	}

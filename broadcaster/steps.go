@@ -30,7 +30,7 @@ func (r Request) Answer(res approver.Resolution, now time.Time) (Request, error)
 	if res.Approve {
 		r.State = approver.Approved
 		if r.Parked {
-			r.Due = r.TakeBy // the yes waits for the call
+			r.Due, r.Audit = r.TakeBy, grantRecord(r) // the yes waits for the call
 		} else if by := releaseBy(r.Deadline, now); by.After(r.Due) {
 			r.Due = by
 		}
@@ -55,6 +55,18 @@ func (r Request) Answer(res approver.Resolution, now time.Time) (Request, error)
 		return r.withCallers(Callers{{}}).End(approver.Withdrawn, approver.NotShown, now)
 	}
 	return r.withCallers(all), nil
+}
+
+// grantRecord is the Once of the audit record of a yes that waits for its call.
+func grantRecord(r Request) string { return r.ID + ":" + string(approver.EventGranted) }
+
+// noteGrant notes of a yes that waits for its call that its record is in this commit.
+func (r Request) noteGrant(time.Time) (Request, error) {
+	if r.State != approver.Approved || !r.Parked || r.Audit != "" {
+		return r, errNoChange
+	}
+	r.Audit = grantRecord(r)
+	return r, nil
 }
 
 // releaseBy is until when a yes of now may be released. A yes in time counts although its
@@ -160,8 +172,8 @@ func (r Request) End(s approver.State, cause approver.Cause, now time.Time) (Req
 }
 
 // Consume releases an approved call, once, to the courier that asked, if what would run now is
-// what was shown. audit is the hash of the durable record of the approval. Without that,
-// nothing is released.
+// what was shown. audit is the Once of the record of the approval, which is made of what is
+// stored here. Without it, nothing is released.
 func (r Request) Consume(callID string, fp approver.Fingerprint, audit string, now time.Time) (Request, error) {
 	switch {
 	case r.State.Settled():
@@ -282,7 +294,7 @@ func (r Request) Attention(now time.Time) time.Time {
 			sooner(c.WithdrawAt)
 		}
 	}
-	if r.State.Settled() && !r.Closed || len(r.Ended) > 0 || len(r.Deeds) > 0 {
+	if r.State.Settled() && !r.logged() || len(r.Ended) > 0 || len(r.Deeds) > 0 {
 		sooner(now.Add(settleGrace))
 	}
 	sooner(r.Untold.Next)

@@ -336,7 +336,7 @@ func TestAYesIsNotRecordedWithoutItsQuestion(t *testing.T) {
 				}, Created: now, Due: now.Add(2 * time.Minute), Deadline: now.Add(3 * time.Minute), State: approver.Pending}
 			ways, err := x.codes.mint(&r, x.Destinations, now)
 			if err == nil {
-				err = x.Requests.saveNew(t.Context(), &r, ways, now, "")
+				err = x.Requests.saveNew(t.Context(), &r, ways, now, "", nil)
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -19,7 +19,7 @@ type sweeper struct {
 	reports  *Reports
 	requests *Requests
 	editor   *editor
-	endings  *endings
+	history  *history
 	poster   *poster
 	records  *records
 	tasks    *tasks
@@ -107,7 +107,7 @@ func (w *sweeper) attend(ctx context.Context, id string) {
 			return
 		}
 	}
-	w.endings.recordEnded(ctx, r)
+	w.history.recordEnded(ctx, r)
 	_ = w.deeds.finish(ctx, r) // or at the next look
 	if len(r.Untold.To) > 0 {
 		w.deeds.alerts.tell(id)

@@ -144,9 +144,9 @@ func TestWhatAnApprovalCosts(t *testing.T) {
 		told := kv.trips.Load()
 		x.kv.mu.Lock()
 		defer x.kv.mu.Unlock()
-		// The yes, its release, and what became of the cards.
-		if kv.batches != 1 || puts != 3 {
-			t.Errorf("%d batches, and from the tap on %d writes, want 1 and 3", kv.batches, puts)
+		// The yes with its release, and what became of the cards.
+		if kv.batches != 1 || puts != 2 {
+			t.Errorf("%d batches, and from the tap on %d writes, want 1 and 2", kv.batches, puts)
 		}
 		if gets > 17 { // 14, and 3 for a conflict
 			t.Errorf("from the tap on %d reads", gets)

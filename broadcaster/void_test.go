@@ -38,6 +38,18 @@ func (k *stateKV) PutBefore(
 	return k.memKV.PutBefore(ctx, before, key, value, prev, next, due, keep)
 }
 
+// slowToExamine has an answer not wait for what it would release: the courier's connection
+// releases the call.
+func (x *bench) slowToExamine() {
+	was := x.Fingerprint
+	x.tune(func(o *Options) {
+		o.Fingerprint = func(ctx context.Context, call approver.ToolCall) (approver.Binding, error) {
+			time.Sleep(2 * examineWithin)
+			return was(ctx, call)
+		}
+	})
+}
+
 // voidActs are what people can do after a yes. They change the controls and nothing else,
 // as on another daemon that has not yet come to this request. Calls with the id a are of
 // the session s1, others of s2.
@@ -115,9 +127,12 @@ func (x *bench) once(id string) approver.Verdict {
 // voidWays are the ways in which a yes gives a call: each has act run between the yes and
 // the call, and returns what the agent is told.
 func voidWays() map[string]func(x *bench, kv *stateKV, act func()) approver.Verdict {
-	at := func(state string) func(x *bench, kv *stateKV, act func()) approver.Verdict {
+	at := func(state string, slow bool) func(x *bench, kv *stateKV, act func()) approver.Verdict {
 		return func(x *bench, kv *stateKV, act func()) approver.Verdict {
 			second := x.inPlace(x.t.Context())
+			if slow {
+				x.slowToExamine()
+			}
 			kv.state.Store(&state)
 			kv.then.Store(&act)
 			x.tap(x.tg, 0, "1", true)
@@ -125,8 +140,9 @@ func voidWays() map[string]func(x *bench, kv *stateKV, act func()) approver.Verd
 		}
 	}
 	return map[string]func(x *bench, kv *stateKV, act func()) approver.Verdict{
-		"release":                  at("approved"),
-		"answer after the release": at("consumed"),
+		"release with the answer":     at("consumed", false),
+		"release after the answer":    at("approved", true),
+		"answer after such a release": at("consumed", true),
 		"parked take": func(x *bench, _ *stateKV, act func()) approver.Verdict {
 			call := sessionCall("a")
 			call.ParkAt = time.Now()

@@ -1,7 +1,9 @@
 package broadcaster
 
 import (
+	"context"
 	"sync"
+	"time"
 
 	"approver.example"
 )
@@ -10,13 +12,30 @@ import (
 // of a call: not its environment, for one.
 type waitingCalls struct {
 	mu    sync.Mutex
-	calls map[string]approver.ToolCall
+	calls map[string]waitingCall
 }
 
-func (w *waitingCalls) add(holder string, call approver.ToolCall) {
+// A waitingCall is a call whose courier waits until waits ends.
+type waitingCall struct {
+	call  approver.ToolCall
+	waits context.Context
+	due   time.Time // of the request, by this machine's clock; zero until it is known
+}
+
+func (w *waitingCalls) add(waits context.Context, holder string, call approver.ToolCall) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.calls[holder] = call
+	w.calls[holder] = waitingCall{call: call, waits: waits}
+}
+
+// until notes for how long a request still waits.
+func (w *waitingCalls) until(holder string, left time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if call, here := w.calls[holder]; here {
+		call.due = time.Now().Add(left)
+		w.calls[holder] = call
+	}
 }
 
 func (w *waitingCalls) remove(holder string) {
@@ -26,9 +45,9 @@ func (w *waitingCalls) remove(holder string) {
 }
 
 // of is the call that waits for the answer to a request, if it waits here.
-func (w *waitingCalls) of(r Request) (call approver.ToolCall, here bool) {
+func (w *waitingCalls) of(r Request) (call waitingCall, here bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	call, here = w.calls[r.Holder]
-	return call, here && call.ID == r.CallID
+	return call, here && call.call.ID == r.CallID
 }

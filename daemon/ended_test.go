@@ -61,7 +61,8 @@ func startRoom(t *testing.T, p daemontest.Place, dir string, id ...string) *room
 	people := approver.People{}
 	people.Add("room", []approver.Approver{{ID: "1", Name: "Ada"}})
 	l.people, err = broadcaster.NewBroadcaster(broadcaster.Options{
-		Store: l.store, Audit: l.records, Mark: l.trust.mark, People: people, Channels: []approver.Channel{l.room},
+		Store: l.store, Audit: l.records, SyncRelease: !l.trust.survives, Mark: l.trust.mark, People: people,
+		Channels:     []approver.Channel{l.room},
 		Destinations: []approver.Destination{{Channel: "room", Conversation: "r"}},
 		Limit:        func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32),
 		Log: slog.New(slog.NewJSONHandler(l.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -245,6 +246,7 @@ func TestAStoreOfAMomentBefore(t *testing.T) {
 						l.still()
 						was = p.Snap(t, l.dir)
 					}
+					time.Sleep(followed)
 					killed := image(t, l.dir, storeName == "bolt")
 					l.stop()
 					p.Put(t, killed, was)
@@ -272,6 +274,10 @@ func TestAStoreOfAMomentBefore(t *testing.T) {
 		}
 	}
 }
+
+// followed is longer than the log lets lines wait that follow the store. What a daemon that is
+// killed before that did last is in the store alone.
+const followed = 150 * time.Millisecond
 
 // still waits until the log was not written for as long as the store is told of its end
 // late: store and log, which are copied one after the other, are then of one moment.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -59,6 +60,9 @@ func (d *Daemon) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer asks.Close()
+	if asks.Fresh = time.Second; !cfg.Storage().Shared {
+		asks.Fresh = math.MaxInt64
+	}
 	people, err := newBroadcaster(base, rules, asks, log)
 	if err == nil {
 		err = base.trust.settle(ctx, people, records)

@@ -30,6 +30,18 @@ func (s Calls) Record(ctx context.Context, r approver.Record) (string, error) {
 	return hash, err
 }
 
+// Ready is that of the audit.
+func (s Calls) Ready() error { return approver.Ready(s.Recorder) }
+
+// Follow hands a record to the audit, and then writes to the log.
+func (s Calls) Follow(r approver.Record) (approver.Written, error) {
+	written, err := approver.Follow(context.Background(), s.Recorder, r)
+	if err == nil {
+		s.tell(context.Background(), r, "")
+	}
+	return written, err
+}
+
 func (s Calls) tell(ctx context.Context, r approver.Record, but string) {
 	level, what := lineOf(r)
 	if what == "" || !s.Log.Enabled(ctx, level) {

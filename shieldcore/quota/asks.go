@@ -1,12 +1,14 @@
 package quota
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -59,12 +61,30 @@ type Asker struct {
 // Asks counts the questions to people. Make one with NewAsks. All methods are safe
 // for concurrent use. The zero value and nil refuse everything.
 type Asks struct {
+	// Fresh is how long this process relies on the count that it knows, so that a question need
+	// not wait for the store: the store follows. A process that is alone with its store may
+	// rely on it for ever. Where others count too, they may go over a limit together by what
+	// they count in that time. Zero always asks the store. A refusal is always the store's.
+	Fresh time.Duration
+
 	c       AskLimits
 	updater *updater[askedRecord]
 	counted atomic.Int64
 	refused atomic.Int64
 	lost    atomic.Int64
+
+	mu    sync.Mutex
+	known map[string]*knownAsks // by key
 }
+
+// knownAsks are the questions that this process knows of.
+type knownAsks struct {
+	askedRecord
+	at time.Time // when the store was last looked at
+}
+
+// maxKnown bounds the counts that are remembered.
+const maxKnown = 1024
 
 // NewAsks returns a count on a store. Close it after use.
 func NewAsks(kv approver.KV, c AskLimits) (*Asks, error) {
@@ -117,10 +137,15 @@ func (a *Asks) take(ctx context.Context, about string, who Asker, question, cure
 	}
 	of := nameOf(fmt.Sprintf("%q %q", who.Agent, who.Project))
 	name := nameOf(of + " " + question)
-	o, err := a.updater.change(ctx, askedSchema(about, who.Peer.UID),
-		func(s *askedRecord, now time.Time, _ approver.Rev) (bool, error) {
-			return s.take(c, who, of, name, now)
-		})
+	b := askedSchema(about, who.Peer.UID)
+	step := func(s *askedRecord, now time.Time, _ approver.Rev) (bool, error) {
+		return s.take(c, who, of, name, now)
+	}
+	if a.takeKnown(ctx, b, step) {
+		a.counted.Add(1)
+		return nil
+	}
+	o, err := a.updater.change(ctx, b, step)
 	switch {
 	case err != nil:
 		a.lost.Add(1)
@@ -129,8 +154,64 @@ func (a *Asks) take(ctx context.Context, about string, who Asker, question, cure
 		a.refused.Add(1)
 	default:
 		a.counted.Add(1)
+		a.learn(b.name, o.state)
 	}
 	return o.result
+}
+
+// takeKnown counts a question by what this process knows, and has the store follow. It reports
+// false if the store has to be asked.
+func (a *Asks) takeKnown(ctx context.Context, b schema[askedRecord], step step[askedRecord]) bool {
+	if a.Fresh == 0 {
+		return false
+	}
+	now, err := a.updater.store.Now(ctx)
+	if err != nil {
+		return false
+	}
+	a.mu.Lock()
+	k := a.known[b.name]
+	if k == nil || time.Since(k.at) > a.Fresh {
+		a.mu.Unlock()
+		return false
+	}
+	changed, err := step(&k.askedRecord, now, "")
+	a.mu.Unlock()
+	if err != nil {
+		return false
+	}
+	if changed {
+		go func() { // it ends after storeTime at the latest
+			if o, err := a.updater.change(context.WithoutCancel(ctx), b, step); err != nil || o.result != nil {
+				a.mu.Lock()
+				delete(a.known, b.name) // the store has to say
+				a.mu.Unlock()
+			}
+		}()
+	}
+	return true
+}
+
+// learn remembers what the store has.
+func (a *Asks) learn(name string, s askedRecord) {
+	if a.Fresh == 0 {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.known == nil || len(a.known) >= maxKnown {
+		a.known = map[string]*knownAsks{}
+	}
+	s.Last = slices.Clone(s.Last)
+	if was := a.known[name]; was != nil { // the store may not have all of it yet
+		for _, q := range was.Last {
+			if !slices.ContainsFunc(s.Last, func(has askedOnce) bool { return has.Name == q.Name }) {
+				s.Last = append(s.Last, q)
+			}
+		}
+		slices.SortFunc(s.Last, func(a, b askedOnce) int { return cmp.Compare(a.At, b.At) })
+	}
+	a.known[name] = &knownAsks{s, time.Now()}
 }
 
 // AsksSnapshot is what this process has counted since its start.

@@ -28,8 +28,8 @@ const (
 // An op is one operation on its way through the writer.
 type op struct {
 	ctx  context.Context
-	key  string // its watchers are woken
-	size int    // bytes that it writes
+	keys []string // whose watchers are woken
+	size int      // bytes that it writes
 	// apply does the operation inside the batch's transaction. wrote says that there is
 	// something to commit. result is the outcome of this operation alone; failure fails the
 	// whole batch.
@@ -129,39 +129,71 @@ func (s *Store) PutAll(ctx context.Context, writes []approver.Write) []error {
 	return errs
 }
 
+// A part is one record of a write.
+type part struct {
+	key     string
+	prev    approver.Rev
+	new     record
+	encoded []byte
+	old     record // as the transaction found it
+}
+
 // put makes the operation of a write.
 func (s *Store) put(ctx context.Context, before time.Time, w approver.Write) (*op, error) {
-	if err := arg.Put(w.Key, w.Value, w.Prev, w.Next, w.Due, w.KeepUntil); err != nil {
+	if err := arg.Write(w); err != nil {
 		return nil, err
 	}
 	shard, err := approver.ShardOfKey(w.Key)
 	if err != nil {
 		return nil, err
 	}
-	key, prev, next := w.Key, w.Prev, w.Next
-	r := record{rev: next, due: nanos(w.Due), keep: nanos(w.KeepUntil), value: w.Value}
-	// Encoding copies the value: the caller may change it once Put returns, maybe before the
-	// writer is done with it.
-	encoded := r.encode()
-	r.value = encoded[headLen:]
-	return &op{ctx: ctx, key: key, size: len(encoded), apply: func(tx *bbolt.Tx) (bool, error, error) {
+	o := &op{ctx: ctx}
+	var parts []part
+	for _, w := range w.All() {
+		r := record{rev: w.Next, due: nanos(w.Due), keep: nanos(w.KeepUntil), value: w.Value}
+		// Encoding copies the value: the caller may change it once Put returns, maybe before the
+		// writer is done with it.
+		encoded := r.encode()
+		r.value = encoded[headLen:]
+		parts = append(parts, part{key: w.Key, prev: w.Prev, new: r, encoded: encoded})
+		o.keys, o.size = append(o.keys, w.Key), o.size+len(encoded)
+	}
+	o.apply = func(tx *bbolt.Tx) (bool, error, error) {
 		now, _ := s.clock.read()
-		old, found, err := lookup(tx, key, now)
-		switch {
-		case err != nil:
-			return false, err, nil
-		case found && old.rev == next:
-			if !bytes.Equal(old.value, r.value) {
-				return false, approver.ErrConflict, nil // a revision used twice
+		for i := range parts {
+			if done, err := parts[i].check(tx, now); err != nil || done && i == 0 {
+				return false, err, nil
 			}
-			return false, nil, nil
-		case found && old.rev != prev, !found && prev != "":
-			return false, approver.ErrConflict, nil
-		case !before.IsZero() && now >= before.UnixNano():
+		}
+		if !before.IsZero() && now >= before.UnixNano() {
 			return false, approver.ErrOverdue, nil
 		}
-		return true, nil, replace(tx, shard, key, old, r, encoded)
-	}}, nil
+		for _, p := range parts {
+			if err := replace(tx, shard, p.key, p.old, p.new, p.encoded); err != nil {
+				return false, nil, err
+			}
+		}
+		return true, nil, nil
+	}
+	return o, nil
+}
+
+// check finds the record that the part replaces. done reports that it was written before.
+func (p *part) check(tx *bbolt.Tx, now int64) (done bool, err error) {
+	old, found, err := lookup(tx, p.key, now)
+	switch {
+	case err != nil:
+		return false, err
+	case found && old.rev == p.new.rev:
+		if !bytes.Equal(old.value, p.new.value) {
+			return false, approver.ErrConflict // a revision used twice
+		}
+		return true, nil
+	case found && old.rev != p.prev, !found && p.prev != "":
+		return false, approver.ErrConflict
+	}
+	p.old = old
+	return false, nil
 }
 
 // replace writes a record and its entries. old may be the zero value. It does not touch entries
@@ -315,8 +347,10 @@ func (s *Store) commit(batch []*op) {
 				o.undo()
 			}
 			o.result = err
-		case o.wrote && o.key != "":
-			s.hub.Wake(o.key)
+		case o.wrote:
+			for _, key := range o.keys {
+				s.hub.Wake(key)
+			}
 		}
 		o.done <- o.result
 	}

@@ -208,29 +208,35 @@ func (s *Store) Put(
 func (s *Store) PutBefore(
 	ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time,
 ) error {
-	ctx, cancel, err := s.begin(ctx, arg.Put(key, value, prev, next, due, keepUntil))
+	return s.put(ctx, before,
+		approver.Write{Key: key, Value: value, Prev: prev, Next: next, Due: due, KeepUntil: keepUntil})
+}
+
+func (s *Store) put(ctx context.Context, before time.Time, w approver.Write) error {
+	ctx, cancel, err := s.begin(ctx, arg.Write(w))
 	if err != nil {
 		return err
 	}
 	defer cancel()
-	keys, args := s.putArgs(before,
-		approver.Write{Key: key, Value: value, Prev: prev, Next: next, Due: due, KeepUntil: keepUntil})
+	keys, args := s.putArgs(before, w)
 	written, err := s.write(ctx, s.scripts.put, keys, args...)
-	return s.putResult(key, written, err)
+	return s.putResult(w.Key, written, err)
 }
 
 // putArgs returns the arguments of the put script.
 func (s *Store) putArgs(before time.Time, w approver.Write) (keys []string, args []any) {
-	keys = []string{w.Key, w.Key[:len("ap:{NN}:")] + "due"}
-	deadline := ""
+	keys, args = []string{w.Key[:len("ap:{NN}:")] + "due"}, []any{1 + len(w.With), wakeChannel, ""}
+	for _, w := range w.All() {
+		keys = append(keys, w.Key)
+		args = append(args, string(w.Prev), s.seal.seal(w.Key, w.Next, w.Value), millis(w.Due), millis(w.KeepUntil))
+	}
 	if !before.IsZero() {
-		deadline = strconv.FormatInt(before.UnixMicro(), 10)
+		args[2] = strconv.FormatInt(before.UnixMicro(), 10)
 		if _, cluster := s.rdb.(*redis.ClusterClient); !cluster {
 			keys = append(keys, clockKey) // which may run ahead of the server's
 		}
 	}
-	return keys, []any{string(w.Prev), s.seal.seal(w.Key, w.Next, w.Value), millis(w.Due), millis(w.KeepUntil),
-		wakeChannel, deadline}
+	return keys, args
 }
 
 // putResult turns the script's answer into the result of a put.
@@ -253,7 +259,7 @@ func (s *Store) PutAll(ctx context.Context, writes []approver.Write) []error {
 	if _, single := s.rdb.(*redis.Client); !single || s.config.Replicas > 0 {
 		var all sync.WaitGroup
 		for i, w := range writes {
-			all.Go(func() { errs[i] = s.Put(ctx, w.Key, w.Value, w.Prev, w.Next, w.Due, w.KeepUntil) })
+			all.Go(func() { errs[i] = s.put(ctx, time.Time{}, w) })
 		}
 		all.Wait()
 		return errs
@@ -269,7 +275,7 @@ func (s *Store) PutAll(ctx context.Context, writes []approver.Write) []error {
 	cmds := make([]*once, len(writes))
 	pipe := s.rdb.Pipeline()
 	for i, w := range writes {
-		if errs[i] = arg.Put(w.Key, w.Value, w.Prev, w.Next, w.Due, w.KeepUntil); errs[i] != nil {
+		if errs[i] = arg.Write(w); errs[i] != nil {
 			continue
 		}
 		keys, args := s.putArgs(time.Time{}, w)
@@ -281,9 +287,8 @@ func (s *Store) PutAll(ctx context.Context, writes []approver.Write) []error {
 	for i, cmd := range cmds {
 		switch {
 		case cmd == nil:
-		case redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT"): // not executed; Put sends the script along
-			w := writes[i]
-			errs[i] = s.Put(ctx, w.Key, w.Value, w.Prev, w.Next, w.Due, w.KeepUntil)
+		case redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT"): // not executed; put sends the script along
+			errs[i] = s.put(ctx, time.Time{}, writes[i])
 		default:
 			written, err := cmd.Int64()
 			errs[i] = s.putResult(writes[i].Key, written, err)

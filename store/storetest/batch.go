@@ -62,6 +62,65 @@ func putAll(t *testing.T, f *fixture) {
 	wantRecord(t, other, changed, "2", writes[3].Next)
 }
 
+func putWith(t *testing.T, f *fixture) {
+	s := f.open()
+	shard := 7
+	claim, first, second := newKeyIn(shard), newKeyIn(shard), newKeyIn(shard)
+	write := func(key, value string, prev approver.Rev) approver.Write {
+		return approver.Write{Key: key, Value: []byte(value), Prev: prev, Next: approver.NewRev(),
+			Due: time.Now().Add(time.Hour), KeepUntil: later()}
+	}
+	all := func(w approver.Write) error { return s.(approver.Batcher).PutAll(t.Context(), []approver.Write{w})[0] }
+	one := write(first, "one", "")
+	one.With = []approver.Write{write(claim, "of one", "")}
+	for range 2 { // once more after an ambiguous error
+		if err := all(one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantRecord(t, s, first, "one", one.Next)
+	wantRecord(t, s, claim, "of one", one.With[0].Next)
+	two := write(second, "two", "")
+	two.With = []approver.Write{write(claim, "of two", "")}
+	if err := all(two); !errors.Is(err, approver.ErrConflict) {
+		t.Errorf("with a record that is taken: %v", err)
+	}
+	wantGone(t, s, second)
+	wantRecord(t, s, claim, "of one", one.With[0].Next)
+	if keys, err := s.(approver.Lister).Scheduled(t.Context(), shard, 10); err != nil || len(keys) != 2 {
+		t.Errorf("scheduled %q, %v", keys, err)
+	}
+	taken := write(first, "three", "")
+	taken.With = []approver.Write{write(newKeyIn(shard), "of three", "")}
+	if err := all(taken); !errors.Is(err, approver.ErrConflict) {
+		t.Errorf("if it is taken itself: %v", err)
+	}
+	wantGone(t, s, taken.With[0].Key)
+	two.With[0].Prev = one.With[0].Next
+	if err := all(two); err != nil {
+		t.Errorf("with the right revision: %v", err)
+	}
+	wantRecord(t, f.other(s), second, "two", two.Next)
+	wantRecord(t, f.other(s), claim, "of two", two.With[0].Next)
+	last := put(t, s, claim, "later", two.With[0].Next)
+	if err := all(two); err != nil {
+		t.Errorf("a repeat after the other record has changed again: %v", err)
+	}
+	wantRecord(t, s, claim, "later", last)
+	for name, bad := range map[string][]approver.Write{
+		"of another shard": {write(newKeyIn(shard+1), "x", "")},
+		"twice":            {write(claim, "x", two.Next), write(claim, "y", two.Next)},
+		"nested":           {{Key: newKeyIn(shard), Next: approver.NewRev(), With: []approver.Write{write(claim, "x", "")}}},
+	} {
+		w := write(newKeyIn(shard), "x", "")
+		w.With = bad
+		if err := all(w); err == nil || errors.Is(err, approver.ErrConflict) {
+			t.Errorf("%s: %v", name, err)
+		}
+		wantGone(t, s, w.Key)
+	}
+}
+
 func putAllAgain(t *testing.T, f *fixture) {
 	s := f.open()
 	writes := []approver.Write{

@@ -28,6 +28,7 @@ var recordTests = []test{
 	{"of many writers one wins", oneWins},
 	{"no increment is lost", noIncrementLost},
 	{"writes that go together stand each for itself", putAll},
+	{"records that belong together are written all or none", putWith},
 	{"writes that go together are repeated safely", putAllAgain},
 	{"a record and the clock are read at once", getNow},
 	{"an ended context reaches nothing", endedContext},

@@ -213,7 +213,7 @@ func TestComeBackLater(t *testing.T) {
 		second := newest(t, w, tg, command, 2)
 		tg.fake.Type(w.alice.id["telegram"], tg.conversation, "/approve "+codeIn(second.Text)+" 60m")
 		must(t, w, w.wait(30*time.Second, "the yes is recorded",
-			func() bool { return strings.Count(w.auditText(), `"event":"granted"`) == 2 }))
+			func() bool { return strings.Contains(w.auditText(), `"once":"`+requestOf(w)+`:granted"`) }))
 		for range 2 { // for an hour
 			if o := call(); o.decision() != "allow" {
 				t.Fatalf("%+v\n%s", o, w.lastLog())

@@ -35,8 +35,8 @@ func (w *world) newCards() ([]fake.Shown, error) {
 	return cards, w.noted(cards)
 }
 
-// noted waits until the audit says that the cards are posted. Then the daemon has recorded where
-// they are.
+// noted waits until the audit says that the cards of a new request are posted. Then the daemon
+// has noted where they are. The audit follows a moment after that.
 func (w *world) noted(cards []fake.Shown) error {
 	var asked auditLine
 	err := w.wait(5*time.Second, "the daemon has noted where the cards are", func() bool {
@@ -49,9 +49,10 @@ func (w *world) noted(cards []fake.Shown) error {
 				posted++
 			}
 		}
-		return posted == len(cards)
+		return posted == len(cards) && asked.Request != w.noticed
 	})
 	if err == nil {
+		w.noticed = asked.Request
 		w.recorded(asked)
 	}
 	return err

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"time"
 
 	"approver.example/channels/channeltest/fake"
 )
@@ -114,13 +116,15 @@ func (w *world) typed(line string, cards []fake.Shown) (ending, error) {
 		return byNobody, err
 	}
 	w.say("%s hears: %s", who.name, text)
-	// People are told after the audit has the end, so it is there if the answer counted.
-	for _, l := range w.audit() {
-		if l.Request == w.request && l.Event == want.event {
-			return want, nil
-		}
+	// If the answer counted, the audit has the end a moment after people are told.
+	if w.wait(500*time.Millisecond, "the audit has the end", func() bool {
+		return slices.ContainsFunc(w.audit(), func(l auditLine) bool {
+			return l.Request == w.request && l.Event == want.event
+		})
+	}) != nil {
+		return byNobody, nil
 	}
-	return byNobody, nil
+	return want, nil
 }
 
 var errNotUnderstood = errors.New("type who, where and what, such as: bob discord yes")

@@ -52,6 +52,7 @@ type world struct {
 	codes      []string       // all codes that were ever shown
 	shown      int            // how many cards were shown; each has a code
 	asked      map[string]int // cards that each app should have
+	noticed    string         // the request whose cards were shown last
 	replies    map[string]int // replies of the bot to messages of people, in each app
 }
 

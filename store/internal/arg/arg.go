@@ -5,6 +5,7 @@ package arg
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -69,6 +70,25 @@ func Put(key string, value []byte, prev, next approver.Rev, due, keepUntil time.
 		return fmt.Errorf("put %s: the time to keep it until, %v, is before 1970 or after 2249", key, keepUntil)
 	case !keepUntil.IsZero() && keepUntil.Before(due):
 		return fmt.Errorf("put %s: it would be forgotten at %v, before it is due at %v", key, keepUntil, due)
+	}
+	return nil
+}
+
+// Write refuses a write that cannot be right, and one whose records are not of one shard.
+func Write(w approver.Write) error {
+	all := w.All()
+	for i, part := range all {
+		if err := Put(part.Key, part.Value, part.Prev, part.Next, part.Due, part.KeepUntil); err != nil {
+			return err
+		}
+		switch {
+		case len(part.With) > 0:
+			return fmt.Errorf("put %s: a record that is written with another has none of its own", part.Key)
+		case part.Key[:len("ap:{NN}")] != w.Key[:len("ap:{NN}")]:
+			return fmt.Errorf("put %s: %s is of another shard, so the two cannot be written together", w.Key, part.Key)
+		case slices.ContainsFunc(all[:i], func(other approver.Write) bool { return other.Key == part.Key }):
+			return fmt.Errorf("put %s: it is written twice at once", part.Key)
+		}
 	}
 	return nil
 }
