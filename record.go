@@ -101,9 +101,9 @@ type Follower interface {
 	Follow(r Record) (Written, error)
 }
 
-// Written waits until a record that was taken is durable, as [Recorder.Record] does. After an
-// error the record has to be made again.
-type Written func(ctx context.Context) error
+// Written waits until a record that was taken is durable, as [Recorder.Record] does. hurry has the
+// log not wait for more to write at once. After an error the record has to be made again.
+type Written func(ctx context.Context, hurry bool) error
 
 // Follow hands a record to an audit, which need not be a Follower: then the record is durable
 // when Follow returns.
@@ -112,7 +112,7 @@ func Follow(ctx context.Context, audit Recorder, r Record) (Written, error) {
 		return f.Follow(r)
 	}
 	_, err := audit.Record(ctx, r)
-	return func(context.Context) error { return nil }, err
+	return func(context.Context, bool) error { return nil }, err
 }
 
 // Ready is that of a Follower. Any other audit is ready until a record fails.

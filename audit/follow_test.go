@@ -33,7 +33,7 @@ func TestFollowedLinesShareASync(t *testing.T) {
 		all = append(all, follow(t, l, fmt.Sprint(i)))
 	}
 	for _, written := range all {
-		must(t, written(t.Context()))
+		must(t, written(t.Context(), false))
 	}
 	if n := l.Work().Syncs - before; n > 5 {
 		t.Errorf("20 lines took %d syncs", n)
@@ -54,7 +54,7 @@ func TestARecordTakesWhatFollowsWithIt(t *testing.T) {
 	record(t, l, approver.Record{Event: approver.EventVerdict, Note: "waited for"})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := written(ended); err != nil {
+	if err := written(ended, false); err != nil {
 		t.Errorf("the line before is not durable: %v", err)
 	}
 }
@@ -83,7 +83,7 @@ func TestNothingIsReadyWhileTheLogIsBehind(t *testing.T) {
 		t.Errorf("it takes a release: %v", err)
 	}
 	mu.Unlock()
-	must(t, written(t.Context()))
+	must(t, written(t.Context(), false))
 	must(t, l.Ready())
 }
 
@@ -107,7 +107,7 @@ func TestALostLineIsKnown(t *testing.T) {
 	fails = true
 	mu.Unlock()
 	written := follow(t, l, "lost")
-	if err := written(t.Context()); !errors.Is(err, full) {
+	if err := written(t.Context(), false); !errors.Is(err, full) {
 		t.Errorf("it is said to be written: %v", err)
 	}
 	if err := l.Ready(); !errors.Is(err, ErrFailed) {
@@ -118,7 +118,7 @@ func TestALostLineIsKnown(t *testing.T) {
 	mu.Unlock()
 	for end := time.Now().Add(time.Minute); l.Ready() != nil && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 	}
-	must(t, follow(t, l, "again")(t.Context()))
+	must(t, follow(t, l, "again")(t.Context(), true))
 	notes := []string{}
 	for _, r := range records(t, o.Dir) {
 		if r.Event == approver.EventAsked {
@@ -163,5 +163,21 @@ func TestReadyLooksAtTheFile(t *testing.T) {
 				t.Errorf("it is ready: %v", err)
 			}
 		})
+	}
+}
+
+// Whoever is in a hurry does not wait for more lines to come.
+func TestAHurryDoesNotLinger(t *testing.T) {
+	o, _ := options(t)
+	l := open(t, o)
+	defer closeLog(t, l)
+	took := time.Hour
+	for range 10 {
+		began := time.Now()
+		must(t, follow(t, l, "x")(t.Context(), true))
+		took = min(took, time.Since(began))
+	}
+	if took >= followWithin/2 {
+		t.Errorf("it took %v", took)
 	}
 }

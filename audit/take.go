@@ -163,7 +163,12 @@ func (l *Log) Follow(r approver.Record) (approver.Written, error) {
 	if err != nil {
 		return nil, fmt.Errorf("audit record: %w", err)
 	}
-	return func(ctx context.Context) error { return b.wait(ctx) }, nil
+	return func(ctx context.Context, hurry bool) error {
+		if hurry {
+			signal(l.queue.wake)
+		}
+		return b.wait(ctx)
+	}, nil
 }
 
 // place is add that waits if the store's head is too far behind, which is seldom.
@@ -196,6 +201,11 @@ func (b *batch) wait(ctx context.Context) error {
 	case <-b.done:
 		return b.err
 	case <-ctx.Done():
+	}
+	select {
+	case <-b.done: // it is known, although the time is over
+		return b.err
+	default:
 		return fmt.Errorf("audit record: not known to be durable: %w", ctx.Err())
 	}
 }

@@ -13,7 +13,7 @@
 //  3. open.go makes the request, or finds the one that the call is to wait for.
 //  4. requests.go stores the request, and writes each of its steps by compare-and-set.
 //  5. poster.go posts its cards.
-//  6. release.go gives the yes to the agent.
+//  6. release.go gives the yes to the agent; readyrelease.go does it in the commit of the answer.
 //
 // Meanwhile reply.go takes the answers of people, outcome.go says what became of each answer,
 // and editor.go updates the cards.
@@ -34,7 +34,7 @@
 //	Request       the pure state machine (request.go, callers.go, posting.go, steps.go)
 //	Requests      one record each, read, stepped and written by compare-and-set (requests.go)
 //	Cards         what people see of a request (cards.go, texts.go)
-//	endings       the audit records of a request's question, answer and end, once (endings.go)
+//	history       what the audit has to say of each request, which follows from its record (history.go)
 //	handovers     the yeses that couriers of this process are about to get (handovers.go)
 //	editor        updates cards (editor.go, live_cards.go, orphans.go)
 //	uptime        since when this process and its store are available (uptime.go)

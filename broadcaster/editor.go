@@ -64,7 +64,7 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 	defer cancel()
 	var closeErr error
 	if r.State.Settled() && !r.logged() {
-		closeErr = e.history.durable(ctx, r)
+		closeErr = e.history.durable(ctx, r, false)
 	}
 	if closeErr != nil {
 		e.Log.Error("the records of a request are not durable; trying again", "request", id, "error", closeErr)

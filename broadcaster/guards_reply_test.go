@@ -131,11 +131,11 @@ func TestAPanicIsNoRecord(t *testing.T) {
 		x.tune(func(o *Options) { o.Audit = audit })
 		r := Request{ID: "r", State: approver.Denied, CallID: "c"}
 		first := make(chan error, 1)
-		go func() { first <- x.history.durable(t.Context(), r) }()
+		go func() { first <- x.history.durable(t.Context(), r, true) }()
 		time.Sleep(100 * time.Millisecond)
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
-		if err := x.history.durable(ctx, r); err != nil {
+		if err := x.history.durable(ctx, r, true); err != nil {
 			t.Errorf("who waits: %v", err)
 		}
 		if err := <-first; err == nil || !strings.Contains(err.Error(), "index out of range") {

@@ -82,8 +82,9 @@ func (n *history) ended(ctx context.Context, r Request) {
 	}
 }
 
-// durable is follow that waits until the audit has all of it.
-func (n *history) durable(ctx context.Context, r Request) error {
+// durable is follow that waits until the audit has all of it. hurry is that of
+// [approver.Written].
+func (n *history) durable(ctx context.Context, r Request, hurry bool) error {
 	c, err := n.write(ctx, r)
 	if c == nil || err != nil {
 		return err
@@ -95,7 +96,7 @@ func (n *history) durable(ctx context.Context, r Request) error {
 	c.give()
 	var errs []error
 	for once, written := range lines {
-		if err := written(ctx); err != nil {
+		if err := written(ctx, hurry); err != nil {
 			errs = append(errs, err)
 			if ctx.Err() == nil { // it has to be made again
 				delete(lines, once)

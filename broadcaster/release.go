@@ -106,60 +106,6 @@ func (l *releases) makeLasting(ctx context.Context, r Request) {
 	}
 }
 
-// examineWithin is how long an answer waits for [releases.examine], so that its own commit
-// releases the call. After that the courier's connection does it.
-const examineWithin = 100 * time.Millisecond
-
-// lastMoment is how long before its deadline an answer waits for nothing.
-const lastMoment = time.Second
-
-// A readyRelease is a call that waits in this process and gets the yes in the commit of the
-// answer. The zero value is of a call that waits elsewhere, or must not have it.
-type readyRelease struct {
-	call   approver.ToolCall
-	fp     approver.Fingerprint
-	holder string
-	waits  context.Context // of its connection
-}
-
-// prepare looks for the call that a yes to r is for.
-func (l *releases) prepare(ctx context.Context, r Request, waiting *waitingCalls) (ready readyRelease) {
-	w, here := waiting.of(r)
-	left := time.Until(w.due)
-	if !here || r.Parked || r.State != approver.Pending || w.call.Control != "" || left < lastMoment {
-		return ready
-	}
-	ctx, cancel := context.WithTimeout(ctx, examineWithin)
-	defer cancel()
-	done := make(chan readyRelease, 1)
-	go func() {
-		fp, why, err := l.examine(ctx, r, w.call)
-		if err != nil || why != approver.NoCause {
-			done <- readyRelease{}
-			return
-		}
-		done <- readyRelease{w.call, fp, r.Holder, w.waits}
-	}()
-	select {
-	case ready = <-done:
-	case <-ctx.Done():
-	}
-	return ready
-}
-
-// release consumes a yes that was just given, if the call still waits for it.
-func (y readyRelease) release(l *releases, r Request, now time.Time) Request {
-	if y.holder == "" || y.waits.Err() != nil || r.State != approver.Approved || r.Parked || r.Holder != y.holder ||
-		r.CallID != y.call.ID || r.Resolution.Edit != nil {
-		return r
-	}
-	next, err := l.consumed(y.waits, r, y.call, y.fp, y.holder, now)
-	if err != nil {
-		return r // its courier finds out why
-	}
-	return next
-}
-
 // answerCourier gives the end of a request to the courier of a call.
 func (l *releases) answerCourier(
 	ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, holder string,
@@ -200,7 +146,7 @@ func (l *releases) record(ctx context.Context, r Request, runs bool) error {
 	ctx = context.WithoutCancel(ctx)
 	switch {
 	case runs && l.SyncRelease:
-		return l.history.durable(ctx, r)
+		return l.history.durable(ctx, r, true)
 	case runs || r.EndedBy == l.process:
 		return l.history.follow(ctx, r)
 	}

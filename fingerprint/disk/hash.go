@@ -71,6 +71,12 @@ func (h *hasher) hash(path string) string {
 	return sum
 }
 
+// Sizes of the buffer for reading, in bytes. Most files that decide what runs are small settings.
+const (
+	minBuffer = 2 << 10
+	maxBuffer = 32 << 10
+)
+
 // Unreadable replaces the hash of a file that cannot be read.
 const Unreadable = "unreadable"
 
@@ -86,8 +92,8 @@ const whole = "sha256:"
 func (h *hasher) read(f *os.File, size int64) (string, error) {
 	d := sha256.New()
 	if size <= h.budget {
-		if h.buffer == nil {
-			h.buffer = make([]byte, 32<<10)
+		if want := min(size+1, maxBuffer); int64(len(h.buffer)) < want { // one byte more finds the end
+			h.buffer = make([]byte, max(want, minBuffer))
 		}
 		n, err := io.CopyBuffer(d, cancelReader{io.LimitReader(f, h.budget+1), h.access}, h.buffer)
 		h.budget -= n

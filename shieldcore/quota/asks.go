@@ -73,14 +73,18 @@ type Asks struct {
 	refused atomic.Int64
 	lost    atomic.Int64
 
-	mu    sync.Mutex
-	known map[string]*knownAsks // by key
+	mu      sync.Mutex
+	known   map[string]*knownAsks // by key
+	storing sync.WaitGroup
+	closing chan struct{} // closed by Close
+	close   sync.Once
 }
 
 // knownAsks are the questions that this process knows of.
 type knownAsks struct {
 	askedRecord
-	at time.Time // when the store was last looked at
+	at     time.Time           // when the store was last looked at
+	behind []step[askedRecord] // what the store does not have yet
 }
 
 // maxKnown bounds the counts that are remembered.
@@ -94,7 +98,7 @@ func NewAsks(kv approver.KV, c AskLimits) (*Asks, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return &Asks{c: c, updater: newUpdater[askedRecord](kv)}, nil
+	return &Asks{c: c, updater: newUpdater[askedRecord](kv), closing: make(chan struct{})}, nil
 }
 
 // Take counts one question. A second Take of the same question does not count. It
@@ -176,20 +180,44 @@ func (a *Asks) takeKnown(ctx context.Context, b schema[askedRecord], step step[a
 		return false
 	}
 	changed, err := step(&k.askedRecord, now, "")
+	if err == nil && changed {
+		if k.behind = append(k.behind, step); len(k.behind) == 1 {
+			a.storing.Go(func() { a.store(b) })
+		}
+	}
 	a.mu.Unlock()
-	if err != nil {
-		return false
+	return err == nil
+}
+
+// storeEvery is how long the questions of one uid are collected before the store has them. A crash
+// forgets that many.
+const storeEvery = 100 * time.Millisecond
+
+// store stores the questions that were counted without it.
+func (a *Asks) store(b schema[askedRecord]) {
+	select {
+	case <-time.After(storeEvery):
+	case <-a.closing:
 	}
-	if changed {
-		go func() { // it ends after storeTime at the latest
-			if o, err := a.updater.change(context.WithoutCancel(ctx), b, step); err != nil || o.result != nil {
-				a.mu.Lock()
-				delete(a.known, b.name) // the store has to say
-				a.mu.Unlock()
+	a.mu.Lock()
+	var steps []step[askedRecord]
+	if k := a.known[b.name]; k != nil {
+		steps, k.behind = k.behind, nil
+	}
+	a.mu.Unlock()
+	o, err := a.updater.change(context.Background(), b,
+		func(s *askedRecord, now time.Time, id approver.Rev) (changed bool, result error) {
+			for _, step := range steps {
+				did, err := step(s, now, id)
+				changed, result = changed || did, cmp.Or(result, err)
 			}
-		}()
+			return changed, result
+		})
+	if err != nil || o.result != nil { // the store has to say
+		a.mu.Lock()
+		delete(a.known, b.name)
+		a.mu.Unlock()
 	}
-	return true
 }
 
 // learn remembers what the store has.
@@ -200,10 +228,12 @@ func (a *Asks) learn(name string, s askedRecord) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.known == nil || len(a.known) >= maxKnown {
-		a.known = map[string]*knownAsks{}
+		a.known = map[string]*knownAsks{} // what the store does not have of them is lost
 	}
 	s.Last = slices.Clone(s.Last)
+	var behind []step[askedRecord]
 	if was := a.known[name]; was != nil { // the store may not have all of it yet
+		behind = was.behind
 		for _, q := range was.Last {
 			if !slices.ContainsFunc(s.Last, func(has askedOnce) bool { return has.Name == q.Name }) {
 				s.Last = append(s.Last, q)
@@ -211,7 +241,7 @@ func (a *Asks) learn(name string, s askedRecord) {
 		}
 		slices.SortFunc(s.Last, func(a, b askedOnce) int { return cmp.Compare(a.At, b.At) })
 	}
-	a.known[name] = &knownAsks{s, time.Now()}
+	a.known[name] = &knownAsks{s, time.Now(), behind}
 }
 
 // AsksSnapshot is what this process has counted since its start.
@@ -235,6 +265,8 @@ func (a *Asks) Close() {
 	if a == nil || a.updater == nil {
 		return
 	}
+	a.close.Do(func() { close(a.closing) })
+	a.storing.Wait()
 	a.updater.close()
 }
 
