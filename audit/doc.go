@@ -55,6 +55,15 @@
 // and reports from which seq on the log is complete. Any other missing beginning
 // is an error.
 //
+// # Following the store
+//
+// Record waits until a line is durable. Follow does not: what the line says is durable in the store,
+// which can say it again. Such lines are written within 50 ms, or with the next line that somebody
+// waits for. Ready fails if one waits for more than [MaxBehind], or if the file is not what was
+// written: then nothing may be released. The member "once" of a line is the id of its event: after
+// a crash, or when another daemon goes on with a request, an event may be written again, and a
+// line with an id that was there before is the same record.
+//
 // # Failure
 //
 // If a line cannot be made durable, every record is refused until the log has
