@@ -176,6 +176,7 @@ func (l *Log) place(ctx context.Context, body []byte, at time.Time, follows bool
 	b, hash, err := l.add(body, at, follows)
 	for wait := (laggingError{}); errors.As(err, &wait); b, hash, err = l.add(body, at, follows) {
 		signal(l.queue.wake) // a head is of durable lines only
+		signal(l.lag.urgent)
 		if err := l.awaitHead(ctx, wait.advanced); err != nil {
 			return nil, digest{}, err
 		}

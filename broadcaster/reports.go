@@ -85,6 +85,27 @@ func (p *Reports) recordAcked(ctx context.Context, r Request, why string) error 
 	return nil
 }
 
+// Released reports whether the yes of a request was given to a call.
+func (p *Reports) Released(ctx context.Context, callID string) (bool, error) {
+	id, _, err := p.requests.idByCall(ctx, callID)
+	var r Request
+	if err == nil {
+		r, err = p.requests.Get(ctx, id)
+	}
+	if errors.Is(err, approver.ErrNotFound) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	if r.State != approver.Consumed || !r.Resolution.Approve {
+		return false, nil
+	}
+	if i := r.Also.at(callID); i >= 0 {
+		return !r.Also[i].Taken.IsZero() && !r.Also[i].Lost, nil
+	}
+	return r.CallID == callID && (r.Withheld == approver.NoCause || r.Repeats > 0), nil
+}
+
 // lapse ends the time in which the yes to r may be taken. The process that released it does so
 // first and knows whether nobody took it, because it heard the couriers. After a grace period
 // others do, and claim nothing.

@@ -37,6 +37,7 @@ func newGate(base *deps, rules *judges.Judges, tier2 *shield.Shield, people *bro
 		FailOpen: cfg.FailMode == configs.FailOpen, OnFailOpen: tier2.Opening,
 		Ask: func(ctx context.Context, call approver.ToolCall, why approver.Verdict) approver.Verdict {
 			call.Changes = hooks.Changes(call)
+			hooks.Asking(ctx)
 			return people.Ask(ctx, call, why)
 		},
 		Observe: watching.observe, Paused: people.Controls.PausedFor, Rewrite: hooks.Rewrite,
@@ -62,7 +63,8 @@ func newDecide(
 	d := &hooks.Decider{
 		Gate: judge, Calls: base.calls, Reports: gate.NewTurns(runtime.GOMAXPROCS(0)), Audit: base.told(log),
 		Log: log.With("part", "hook"), Agents: cfg.Agents, Remember: rules.Reflex.Ran,
-		Told: hooks.Outcomes{Store: base.store}, Project: rules.Reflex.ProjectOf, Hold: people.Controls.Hold,
+		Told:    hooks.Outcomes{Store: base.store, Released: people.Reports.Released},
+		Project: rules.Reflex.ProjectOf, Hold: people.Controls.Hold,
 		Became: people.Reports.Became, Missed: people.Reports.Missed, Began: people.Environments.Began,
 		Stands: people.Grants.Stands, Rules: rules.Version, Prompts: promptGate(judge, base, rules), Typed: seat.LastTyped,
 		Hooks: &hookwatch.Watch{Config: cfg, Audit: records, Log: log.With("part", "hooks")},

@@ -118,7 +118,8 @@ func (d *Decider) decide(
 		d.Began(call)
 	}
 	rules := d.rulesNow()
-	v := d.Gate.Decide(ctx, call)
+	asking, expected := d.Told.expect(ctx, ev, call)
+	v := d.Gate.Decide(asking, call)
 	told := adapter.Encode(ev, v)
 	now, asks := use{outcome: outcomeOf(ctx, v, told), content: ev.Content, by: call.ID}, ev.Asks()
 	if now.outcome == permitted && v.Args != nil { // the changed call is what runs
@@ -150,7 +151,7 @@ func (d *Decider) decide(
 	}
 	d.Told.note(ev, call.Peer, now)
 	d.noteTold(ev, call, v, now.outcome)
-	if now.lasting {
+	if now.lasting && !expected.holds(ctx, now) {
 		d.keep(ctx, ev, call, now)
 	}
 	out := answer(told)

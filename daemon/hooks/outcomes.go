@@ -27,6 +27,9 @@ const maxOutcomes = 16384
 // to another daemon. Calls that the stages let go are not stored.
 type Outcomes struct {
 	Store approver.KV // nil keeps nothing
+	// Released says whether the request of a call, by the courier's id, was released to it. If it is nil,
+	// what an agent is told is stored once it is known.
+	Released func(ctx context.Context, call string) (bool, error)
 
 	mu         sync.Mutex
 	young, old map[useKey]use
@@ -129,6 +132,9 @@ type storedUse struct {
 	Asked    string   `json:"asked,omitempty"`
 	MayRun   []permit `json:"may_run,omitempty"`
 	DeniedIn []string `json:"denied_in,omitempty"`
+	// If is the courier's id of a call that is permitted once its request is released: see expectation.
+	// Until then nothing is known of it, and Outcome is zero.
+	If string `json:"if,omitempty"`
 }
 
 // UseKeep is how long a use is stored, which is longer than a call runs. usePatience is how
@@ -153,7 +159,7 @@ func (o *Outcomes) keep(ctx context.Context, ev agents.Event, peer approver.Peer
 		if err != nil {
 			return err
 		}
-		err = o.save(ctx, key, now.after(ev, old), rev)
+		err = o.save(ctx, key, now.after(ev, old), rev, "")
 		if !errors.Is(err, approver.ErrConflict) {
 			return err
 		}
@@ -175,35 +181,49 @@ func (o *Outcomes) takeStored(ctx context.Context, ev agents.Event, key useKey, 
 		if len(left.permits) == 0 {
 			left = use{outcome: taken, content: was.content, report: report}
 		}
-		err = o.save(ctx, key, left, rev)
+		err = o.save(ctx, key, left, rev, "")
 		if !errors.Is(err, approver.ErrConflict) {
 			return was, err // after an error the record stays, and a second report goes unnoticed
 		}
 	}
 }
 
-func (o *Outcomes) load(ctx context.Context, key useKey) (u use, rev approver.Rev, err error) {
+// read reads what is stored of a use. The revision is empty if nothing is.
+func (o *Outcomes) read(ctx context.Context, key useKey) (s storedUse, rev approver.Rev, err error) {
 	value, rev, err := o.Store.Get(ctx, storeKey(key))
 	if errors.Is(err, approver.ErrNotFound) {
-		return use{}, "", nil
+		return s, "", nil
 	} else if err != nil {
-		return use{}, "", err
+		return s, "", err
 	}
-	var s storedUse
-	if err := json.Unmarshal(value, &s); err != nil {
+	return s, rev, json.Unmarshal(value, &s)
+}
+
+func (o *Outcomes) load(ctx context.Context, key useKey) (u use, rev approver.Rev, err error) {
+	s, rev, err := o.read(ctx, key)
+	if rev == "" || err != nil {
 		return use{}, "", err
 	}
 	content, err := hex.DecodeString(s.Content)
 	if err != nil || len(content) != len(u.content) || s.Outcome > taken {
 		return use{}, "", errors.New("the record of what an agent was told is not readable")
 	}
-	return use{outcome: s.Outcome, content: agents.Content(content), lasting: true, report: s.Report, asked: s.Asked,
-		permits: s.MayRun, deniedIn: s.DeniedIn}, rev, nil
+	u = use{outcome: s.Outcome, content: agents.Content(content), lasting: true, report: s.Report, asked: s.Asked,
+		permits: s.MayRun, deniedIn: s.DeniedIn}
+	if s.If != "" {
+		u, err = o.came(ctx, u, s.If)
+	}
+	return u, rev, err
 }
 
-func (o *Outcomes) save(ctx context.Context, key useKey, u use, rev approver.Rev) error {
-	value, err := json.Marshal(storedUse{Outcome: u.outcome, Content: hex.EncodeToString(u.content[:]), Report: u.report,
-		Asked: u.asked, MayRun: u.permits, DeniedIn: u.deniedIn})
+// save stores a use. With a call's id it counts only if that call was released: see expectation.
+func (o *Outcomes) save(ctx context.Context, key useKey, u use, rev approver.Rev, released string) error {
+	s := storedUse{Outcome: u.outcome, Content: hex.EncodeToString(u.content[:]), Report: u.report,
+		Asked: u.asked, MayRun: u.permits, DeniedIn: u.deniedIn, If: released}
+	if released != "" {
+		s.Outcome = 0
+	}
+	value, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
