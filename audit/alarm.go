@@ -116,6 +116,15 @@ func (p *backoff) reset() {
 	p.double()
 }
 
+// pause is the wait after an error. A disk that is full is looked at often: whoever makes room
+// sees that it helps.
+func (p *backoff) pause(err error) time.Duration {
+	if noRoom(err) {
+		return min(p.wait, healRoom)
+	}
+	return p.wait
+}
+
 func (p *backoff) double() { p.wait = min(2*p.wait, healMost) }
 
 // healing is the state of repairing a failed log. It belongs to the writing goroutine.
@@ -137,6 +146,7 @@ func (h *healing) add(a alarm) {
 const (
 	healFirst = time.Second // before the first try, doubled with each
 	healMost  = 30 * time.Second
+	healRoom  = time.Second / 2 // the longest while the disk is full
 	// stopTimeout is for Options.Changed.
 	stopTimeout = 5 * time.Second
 )

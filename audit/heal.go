@@ -19,16 +19,16 @@ func (l *Log) heal() {
 	if cause == nil {
 		return
 	}
-	failed := time.Now()
+	failed, latest := time.Now(), cause
 	for l.healing.backoff.reset(); ; l.healing.backoff.double() {
-		t := time.NewTimer(l.healing.backoff.wait)
+		t := time.NewTimer(l.healing.backoff.pause(latest))
 		select {
 		case <-l.closing:
 			t.Stop()
 			return
 		case <-t.C:
 		}
-		if l.repair(failed, cause) == nil {
+		if latest = l.repair(failed, cause); latest == nil {
 			break
 		}
 	}

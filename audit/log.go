@@ -87,6 +87,11 @@ func (l *Log) Err() error {
 	return l.err
 }
 
+// noRoom reports an error that ends when somebody makes room.
+func noRoom(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
 // explain adds a hint to an error of the disk.
 func explain(dir string, err error) error {
 	switch {
