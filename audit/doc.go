@@ -68,8 +68,8 @@
 //
 // If a line cannot be made durable, every record is refused until the log has
 // healed. It retries after one second, then with growing pauses of at most 30
-// seconds. Refused records are not added later. An alarm says how long nothing
-// could be recorded.
+// seconds; while there is no room on the disk, every half second. Refused records
+// are not added later. An alarm says how long nothing could be recorded.
 //
 // Before each write, and every two seconds, the file is compared with what was
 // written: its name, its size and, if its times changed, its lines. If somebody
