@@ -86,13 +86,21 @@ var (
 
 // readLink reads a line, without its newline, and checks its own hash.
 func readLink(line []byte) (link, error) {
-	var l link
-	cut := len(line) - tailLength
 	switch {
 	case len(line) >= MaxLine:
-		return l, fmt.Errorf("%w: it is longer than %d bytes", errShape, MaxLine)
-	case cut < 0 || line[0] != '{' || !json.Valid(line):
-		return l, fmt.Errorf("%w: bad JSON", errShape)
+		return link{}, fmt.Errorf("%w: it is longer than %d bytes", errShape, MaxLine)
+	case len(line) < tailLength || !json.Valid(line):
+		return link{}, fmt.Errorf("%w: bad JSON", errShape)
+	}
+	return sealOf(line)
+}
+
+// sealOf is readLink of a line that need not be valid JSON.
+func sealOf(line []byte) (link, error) {
+	var l link
+	cut := len(line) - tailLength
+	if cut < 0 || line[0] != '{' {
+		return l, fmt.Errorf("%w: it is no object", errShape)
 	}
 	prev, rest, okPrev := readDigest(line[cut:], prevTag)
 	hash, rest, okHash := readDigest(bytes.TrimPrefix(rest, []byte{'"'}), hashTag)
@@ -124,12 +132,11 @@ func readDigest(b []byte, tag string) (d digest, rest []byte, ok bool) {
 	}
 	b = b[len(tag):]
 	copy(d[:], b)
+	other := 0 // negative if a byte is no digit: a branch per byte would be most of the work
 	for _, c := range d {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return d, b, false
-		}
+		other |= (9 - int(c-'0')) & (5 - int(c-'a'))
 	}
-	return d, b[hashLength:], true
+	return d, b[hashLength:], other >= 0
 }
 
 func isCheckpoint(line []byte) bool { return bytes.HasPrefix(line, []byte(checkpointStart)) }

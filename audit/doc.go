@@ -62,7 +62,8 @@
 // waits for. Ready fails if one waits for more than [MaxBehind], or if the file is not what was
 // written: then nothing may be released. The member "once" of a line is the id of its event: after
 // a crash, or when another daemon goes on with a request, an event may be written again, and a
-// line with an id that was there before is the same record.
+// line with an id that was there before is the same record. [Verify], [Query] and the CSV of [Export]
+// count it so, and name a line that says otherwise than the first.
 //
 // # Failure
 //
@@ -95,6 +96,6 @@
 // Writing: open.go and log.go, then the path of a record: take.go, line.go and redact.go (content), queue.go and
 // chain.go (place in the chain), commit.go and active.go (file), head.go, headkeeper.go and lag.go (head in the
 // store). Failures: recover.go and scan.go, heal.go and alarm.go, opening.go, rename.go. Retention: retention.go and
-// removed.go. Reading: files.go and logdir.go, verify.go with named.go and broken.go, tail.go, print.go and
-// reasoning.go.
+// removed.go. Reading: files.go and logdir.go, verify.go with named.go and broken.go, repeats.go, tail.go, print.go and
+// reasoning.go; on all processors: chunks.go and members.go, query.go, show.go with finder.go.
 package audit

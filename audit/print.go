@@ -3,6 +3,7 @@ package audit
 import (
 	"bufio"
 	"cmp"
+	"crypto/sha256"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -50,7 +51,7 @@ func newPrinter(format Format, w io.Writer) (printer, error) {
 	case JSONL:
 		return rawPrinter{bufio.NewWriter(w)}, nil
 	case CSV:
-		p := csvPrinter{csv.NewWriter(w)}
+		p := csvPrinter{csv.NewWriter(w), firsts{}}
 		return p, p.w.Write(csvHeader)
 	}
 	return nil, fmt.Errorf("unknown format %d", format)
@@ -188,12 +189,35 @@ func (l Line) who() string {
 	return strings.Join(words, " ")
 }
 
-type csvPrinter struct{ w *csv.Writer }
+type csvPrinter struct {
+	w      *csv.Writer
+	firsts firsts
+}
+
+// firsts has the seq of the first record of each event, by 128 bits of the SHA-256 of its once: nobody can
+// make two events collide.
+type firsts map[[16]byte]uint64
+
+// repeated returns the seq of the record that a record repeats; empty if none.
+func (f firsts) repeated(l Line) string {
+	if l.Once == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(l.Once))
+	key := [16]byte(sum[:16])
+	first, again := f[key]
+	if !again {
+		f[key] = l.Seq
+		return ""
+	}
+	return strconv.FormatUint(first, 10)
+}
 
 var csvHeader = []string{
 	"seq", "timestamp", "event", "decision", "severity", "agent", "tool", "command", "rule", "reason",
 	"person", "channel", "identity", "conversation", "method", "cause", "took_ms",
 	"request", "call", "user", "hostname", "dir", "fingerprint", "note", "hash", "observed", "irreversible", "chain",
+	"repeats",
 }
 
 func (p csvPrinter) print(line []byte) error {
@@ -231,7 +255,7 @@ func (p csvPrinter) print(line []byte) error {
 		strconv.FormatUint(l.Seq, 10), l.Timestamp.UTC().Format(time.RFC3339Nano), string(l.Event), l.Decision, l.Severity,
 		l.Agent, l.Tool, "", rule, l.Reason, person, channel, identity, conversation, method, cause,
 		strconv.FormatFloat(l.TookMS, 'f', -1, 64), l.Request, l.Call, l.User, l.Hostname, l.Dir,
-		string(l.Fingerprint), l.Note, l.Hash, observed, score, "",
+		string(l.Fingerprint), l.Note, l.Hash, observed, score, "", p.firsts.repeated(l),
 	}
 	for i, name := range csvHeader {
 		text, ok := made[name]

@@ -246,7 +246,8 @@ func (t *tailer) unreadable(err error) error {
 
 // Export writes the lines whose time is in [from, to) in the order of the log; a
 // zero time means no bound. JSONL copies all lines with the checkpoints, so that an
-// export of the whole log can be verified as a log. Export stops with a *BreakError
+// export of the whole log can be verified as a log. CSV has every record too, and in its last column the seq of the
+// record of the table that it repeats, for which it needs memory for each event. Export stops with a *BreakError
 // at a line that cannot be read.
 func Export(ctx context.Context, dir string, from, to time.Time, format Format, w io.Writer) error {
 	p, err := newPrinter(format, w)

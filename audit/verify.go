@@ -59,21 +59,25 @@ func (b *BreakError) Error() string {
 
 // A Report summarizes the lines that Verify read, up to the first break.
 type Report struct {
-	Files       int       `json:"files"`
-	Lines       uint64    `json:"lines"`
-	Records     uint64    `json:"records"`
-	Checkpoints uint64    `json:"checkpoints"`
-	Alarms      uint64    `json:"alarms"` // the number of Losses and Others
-	Losses      AlarmList `json:"losses"` // alarms about missing or changed lines
-	Others      AlarmList `json:"other_alarms"`
-	First       uint64    `json:"first"`             // seq of the first line: from there on the log is complete
-	Removed     *Removed  `json:"removed,omitempty"` // what retention removed, by the log's last line about it
-	Last        uint64    `json:"last"`              // seq of the last line
-	Hash        string    `json:"hash"`              // of the last line
-	Signed      uint64    `json:"signed"`            // the last seq that a checkpoint vouches for
-	SignedAt    time.Time `json:"signed_at,omitzero"`
-	KeyIDs      []string  `json:"key_ids,omitempty"` // in the order of their first use
-	Log         string    `json:"log,omitempty"`     // the id in the last checkpoint
+	Files   int    `json:"files"`
+	Lines   uint64 `json:"lines"`
+	Records uint64 `json:"records"` // each event once
+	// Repeats are lines that repeat an event which an earlier line records: they are no Records. Differing are
+	// those that say something else about it.
+	Repeats     uint64         `json:"repeats"`
+	Differing   DifferenceList `json:"differing"`
+	Checkpoints uint64         `json:"checkpoints"`
+	Alarms      uint64         `json:"alarms"` // the number of Losses and Others
+	Losses      AlarmList      `json:"losses"` // alarms about missing or changed lines
+	Others      AlarmList      `json:"other_alarms"`
+	First       uint64         `json:"first"`             // seq of the first line: from there on the log is complete
+	Removed     *Removed       `json:"removed,omitempty"` // what retention removed, by the log's last line about it
+	Last        uint64         `json:"last"`              // seq of the last line
+	Hash        string         `json:"hash"`              // of the last line
+	Signed      uint64         `json:"signed"`            // the last seq that a checkpoint vouches for
+	SignedAt    time.Time      `json:"signed_at,omitzero"`
+	KeyIDs      []string       `json:"key_ids,omitempty"` // in the order of their first use
+	Log         string         `json:"log,omitempty"`     // the id in the last checkpoint
 	// Broken are breaks that a signed alarm names.
 	Broken []BreakError `json:"broken,omitempty"`
 }
@@ -134,9 +138,9 @@ func (r Report) Unsigned() uint64 {
 	return r.Last - r.Signed - 1
 }
 
-// Verify reads a whole log, in constant memory, and returns a *BreakError for the
-// first break that no signed alarm in the log names. If the daemon continued a
-// truncated log, it recorded an alarm, and Verify succeeds: see Report.Losses.
+// Verify reads a whole log and returns a *BreakError for the first break that no signed
+// alarm in the log names. If the daemon continued a truncated log, it recorded an alarm,
+// and Verify succeeds: see Report.Losses. It needs memory for two numbers of each event.
 //
 // paths are the log's directory and, if older files were moved away, the directories
 // or files that hold them. keys are the public keys that may have signed; without any,
@@ -144,7 +148,7 @@ func (r Report) Unsigned() uint64 {
 // truncated log may pass. A log can be verified while it is written; read head first
 // then.
 func Verify(ctx context.Context, paths []string, keys Keys, head *Head) (Report, error) {
-	v := verifier{keys: keys, head: head, at: place{hash: genesis()}}
+	v := verifier{keys: keys, head: head, at: place{hash: genesis()}, repeats: newRepeatCounter()}
 	var err error
 	if v.claimed, err = claimedRemoved(ctx, paths); err != nil && ctx.Err() != nil {
 		return v.Report, err
@@ -200,10 +204,14 @@ type verifier struct {
 	// unsigned are parts that alarms name which no checkpoint vouches for yet.
 	unsigned []Part
 
+	repeats *repeatCounter
+	file    int // the current one there
+
 	at     place
 	since  int    // lines after the last checkpoint
 	name   string // of the current file
 	number int    // of the current line
+	start  int64  // its offset in the file
 	active bool   // the current file is audit.jsonl
 }
 
@@ -217,10 +225,11 @@ func (v *verifier) segment(ctx context.Context, f *os.File, s segment) error {
 	}
 	v.Files++
 	v.name, v.number, v.active = name, 0, s.first == 0
+	v.file = v.repeats.enter(s.path)
 	lines := newLineReader(f)
 	for tries := 0; ; {
 		line, err := lines.next()
-		v.number = lines.number
+		v.number, v.start = lines.number, lines.start
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
@@ -327,7 +336,7 @@ func (v *verifier) signed(l link, line []byte) *BreakError {
 		case v.since > MaxCheckpointEvery:
 			return v.broken(Unsigned, l.seq, "%d lines without a checkpoint", v.since)
 		}
-		v.Records++
+		v.count(line)
 		if len(line) > len(alarmStart) && string(line[:len(alarmStart)]) == alarmStart {
 			v.alarm(l, line)
 		}

@@ -2,14 +2,12 @@
 package auditlog
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"log/slog"
 	"os"
 	"slices"
@@ -62,26 +60,6 @@ func WithCure(err error, dir string) error {
 		return fmt.Errorf("there is no audit log in %s: start the daemon once, or name the folder of the log with --dir", dir)
 	}
 	return err
-}
-
-// Lines yields the readable records between two times, the oldest first. An error comes last.
-func Lines(ctx context.Context, dir string, from, to time.Time) iter.Seq2[audit.Line, error] {
-	return func(yield func(audit.Line, error) bool) {
-		out, in := io.Pipe()
-		defer out.Close()
-		go func() { in.CloseWithError(audit.Export(ctx, dir, from, to, audit.JSONL, in)) }()
-		lines := bufio.NewReaderSize(out, 64<<10)
-		for {
-			line, err := lines.ReadBytes('\n')
-			if err != nil && !errors.Is(err, io.EOF) {
-				yield(audit.Line{}, err)
-				return
-			}
-			if l, parseErr := audit.ParseLine(line); parseErr == nil && !yield(l, nil) || err != nil {
-				return
-			}
-		}
-	}
 }
 
 // A count is a number of records, -1 for all.
@@ -145,7 +123,7 @@ type VerifyCmd struct {
 	Folder
 	Key          string   `help:"Public key file to trust, instead of the one beside the configured key." placeholder:"FILE"`
 	More         []string `help:"Folders or files where older parts of the log were moved." placeholder:"PATH"`
-	AcceptAlarms uint64   `help:"Somebody has looked into the alarms of loss up to this seq: they no longer fail." placeholder:"SEQ"`
+	AcceptAlarms uint64   `help:"Somebody has looked into the alarms of loss, and the records that differ, up to this seq: they no longer fail." placeholder:"SEQ"`
 	JSON         bool     `help:"Print one JSON object."`
 }
 
@@ -175,24 +153,62 @@ func (c VerifyCmd) Run(ctx context.Context) error {
 	if err != nil && !errors.As(err, &broken) {
 		return WithCure(err, dir)
 	}
-	fresh := c.Fresh(report.Losses)
+	fresh, differing := c.Fresh(report.Losses), c.FreshDifferences(report.Differing)
+	ok := broken == nil && len(fresh)+len(differing) == 0
 	if c.JSON {
 		out := struct {
 			OK     bool              `json:"ok"`
 			Report audit.Report      `json:"report"`
 			Head   string            `json:"head"`
 			Break  *audit.BreakError `json:"break,omitempty"`
-		}{broken == nil && len(fresh) == 0, report, why, broken}
+		}{ok, report, why, broken}
 		if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {
 			return err
 		}
 	} else {
-		c.print(report, fresh, broken, why)
+		c.printRepeats(report, differing)
+		c.print(report, fresh, differing, broken, why)
 	}
-	if broken != nil || len(fresh) > 0 {
+	if !ok {
 		return term.ErrSaid
 	}
 	return nil
+}
+
+// FreshDifferences returns the differing records that nobody has accepted yet.
+func (c VerifyCmd) FreshDifferences(l audit.DifferenceList) []audit.Difference {
+	i := slices.IndexFunc(l.Newest, func(d audit.Difference) bool { return d.Seq > c.AcceptAlarms })
+	if i < 0 {
+		return nil
+	}
+	return l.Newest[i:]
+}
+
+// printRepeats prints the repeats of records, and those that say otherwise than the first.
+func (c VerifyCmd) printRepeats(r audit.Report, fresh []audit.Difference) {
+	switch {
+	case r.Repeats == 1:
+		term.Print(0, "1 line repeats a record that was there before: both count as one\n")
+	case r.Repeats > 1:
+		term.Print(0, "%d lines repeat a record that was there before: each counts with it as one\n", r.Repeats)
+	}
+	for _, d := range r.Differing.Newest[:len(r.Differing.Newest)-len(fresh)] {
+		term.Print(0, "differs (looked into): %v\n", d)
+	}
+	for _, d := range fresh {
+		term.PrintOn(os.Stderr, 0, "DIFFERS: %v\n", d)
+	}
+}
+
+// accept is the seq that accepts what is fresh.
+func accept(fresh []audit.Alarm, differing []audit.Difference) (seq uint64) {
+	if n := len(fresh); n > 0 {
+		seq = fresh[n-1].Seq
+	}
+	if n := len(differing); n > 0 {
+		seq = max(seq, differing[n-1].Seq)
+	}
+	return seq
 }
 
 // Fresh returns the alarms of loss that nobody has accepted yet.
@@ -204,7 +220,8 @@ func (c VerifyCmd) Fresh(losses audit.AlarmList) []audit.Alarm {
 	return losses.Newest[i:]
 }
 
-func (c VerifyCmd) print(r audit.Report, fresh []audit.Alarm, broken *audit.BreakError, why string) {
+func (c VerifyCmd) print(r audit.Report, fresh []audit.Alarm, differing []audit.Difference, broken *audit.BreakError,
+	why string) {
 	for _, a := range r.Others.Newest {
 		term.Print(0, "alarm (%s) at %s:%d: %s\n", a.Kind, a.File, a.Line, a.What)
 	}
@@ -228,7 +245,11 @@ func (c VerifyCmd) print(r audit.Report, fresh []audit.Alarm, broken *audit.Brea
 		term.PrintOn(os.Stderr, 0,
 			"The chain of %s is sound but for what these alarms say: something was lost from it or changed before it went "+
 				"on. When you have looked into it: "+
-				"approver audit verify --accept-alarms %d\n", words.Count(r.Records, "record"), fresh[len(fresh)-1].Seq)
+				"approver audit verify --accept-alarms %d\n", words.Count(r.Records, "record"), accept(fresh, differing))
+	case len(differing) > 0:
+		term.PrintOn(os.Stderr, 0, "The chain of %s is sound, but these say different things of one event: approver audit "+
+			"show prints both. When you have looked into it: approver audit verify --accept-alarms %d\n",
+			words.Count(r.Records, "record"), accept(fresh, differing))
 	default:
 		if r.First > 1 {
 			term.Print(0, "complete from seq %d on: retention removed what was before\n", r.First)

@@ -248,6 +248,13 @@ func (d *doctor) audit(ctx context.Context, accepted uint64) {
 				fresh[len(fresh)-1].Seq))
 		return
 	}
+	differ := auditlog.VerifyCmd{AcceptAlarms: accepted}.FreshDifferences(report.Differing)
+	if err == nil && len(differ) > 0 {
+		last := differ[len(differ)-1]
+		d.say("audit", finding.Fail, last.String(),
+			fmt.Sprintf("approver audit verify; when you have looked into it, approver doctor --accept-alarms %d", last.Seq))
+		return
+	}
 	said := words.Count(report.Records, "record") + " in order, with " + words.Count(report.Checkpoints, "signature")
 	if last := newest(report.Others); err == nil && last.Seq > accepted {
 		d.say("audit", finding.Warn,

@@ -7,7 +7,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"approver.example"
 	"approver.example/audit"
@@ -75,7 +74,8 @@ func (c policyDiffCmd) replay(ctx context.Context, dir string, was, becomes *shi
 	seen := map[string]*changed{}
 	var order []*changed
 	calls := 0
-	for l, err := range auditlog.Lines(ctx, dir, time.Time{}, time.Time{}) {
+	history := audit.Query{Dirs: []string{dir}, Events: reporting.Judged()}
+	for l, err := range history.Records(ctx) {
 		switch {
 		case err != nil:
 			return err

@@ -63,12 +63,26 @@ func (r *report) print(ctx context.Context, to io.Writer, mode string) error {
 	case r.Observed > 0:
 		fmt.Fprintf(w, "Of this %d were only observed: those calls went on.\n", r.Observed)
 	}
+	r.printRepeats(w)
 	r.printRules(w)
 	printCounts(w, "In shadow: these rules are tried, so what they find is recorded and not enforced", r.Shadow)
 	printCounts(w, "Let go by an exception", r.Excepted)
 	r.printSessions(w)
 	r.printNext(ctx, w, verbatim(w, to), mode)
 	return w.Flush()
+}
+
+// printRepeats says what the audit has twice.
+func (r *report) printRepeats(w io.Writer) {
+	switch {
+	case r.Repeats == 1:
+		fmt.Fprintln(w, "The audit has 1 record that repeats an earlier one: both count once.")
+	case r.Repeats > 1:
+		fmt.Fprintf(w, "The audit has %d records that repeat an earlier one: each event counts once.\n", r.Repeats)
+	}
+	for _, d := range r.Differing.Newest {
+		fmt.Fprintf(w, "DIFFERS: %s\n", display.OneLine(d.String()))
+	}
 }
 
 // printNone says that a narrowed report has no calls, and lists names of rules that would have

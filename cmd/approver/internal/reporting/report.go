@@ -23,6 +23,7 @@ import (
 // Cmd is the command report.
 type Cmd struct {
 	auditlog.Folder
+	Also    []string   `help:"Folders with the logs of other replicas, to count with this one." placeholder:"DIR"`
 	Since   flags.Span `help:"How far back, such as 7d or 36h." default:"7d" placeholder:"7d"`
 	Session string     `help:"Only this session; its beginning is enough." placeholder:"ID"`
 	Rule    string     `help:"Only what this rule found, by its name in this report." placeholder:"NAME"`
@@ -67,11 +68,12 @@ func (c Cmd) about() string {
 	return display.OneLine(strings.Join(parts, ", "))
 }
 
-// read reads the audit once, line by line.
+// read reads the audit once, record by record.
 func (c Cmd) read(ctx context.Context, dir string, from, to time.Time) (*report, error) {
 	r := &report{From: from.UTC(), To: to.UTC(), rules: map[string]*ruleReport{},
 		sessions: map[string]*sessionReport{}, hour: -1}
-	for l, err := range auditlog.Lines(ctx, dir, from, to) {
+	q := audit.Query{Dirs: append([]string{dir}, c.Also...), From: from, To: to, Events: Judged(), Brief: true}
+	for l, err := range q.Records(ctx) {
 		if err != nil {
 			return nil, err
 		}
@@ -81,6 +83,7 @@ func (c Cmd) read(ctx context.Context, dir string, from, to time.Time) (*report,
 			}
 		}
 	}
+	r.Repeats, r.Differing = q.Repeats, q.Differing
 	r.finish()
 	return r, nil
 }

@@ -77,6 +77,9 @@ type report struct {
 	// Unnamed counts the findings of rules and the calls of sessions beyond what a report
 	// keeps.
 	Unnamed int `json:"unnamed"`
+	// Repeats and Differing are as audit verify has them, of all records of the period.
+	Repeats   uint64               `json:"repeats"`
+	Differing audit.DifferenceList `json:"differing"`
 
 	rules    map[string]*ruleReport
 	sessions map[string]*sessionReport
@@ -133,10 +136,14 @@ type sessionReport struct {
 	hour int64
 }
 
+// Judged lists the events that have the verdict on a call.
+func Judged() []approver.Event { return []approver.Event{approver.EventVerdict, approver.EventAsked} }
+
 // IsAgents reports whether a line is the verdict on an agent's own call. Changed settings are no call.
 func IsAgents(l audit.Line) bool {
-	judged, v := l.Event == approver.EventVerdict || l.Event == approver.EventAsked, foundIn(l)
-	return judged && l.Agent != "approver" && v.By != canary.By && (v.By != "agents" || v.Rule != hooks.SettingsRule)
+	v := foundIn(l)
+	return slices.Contains(Judged(), l.Event) && l.Agent != "approver" && v.By != canary.By &&
+		(v.By != "agents" || v.Rule != hooks.SettingsRule)
 }
 
 // note records the name of a rule that found something, even if the report is not about it.
