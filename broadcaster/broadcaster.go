@@ -76,7 +76,8 @@ func (b *Broadcaster) compose() {
 	b.Approvers = &Approvers{Options: o, channels: b.Channels}
 	b.Cards = &Cards{Options: o, approvers: b.Approvers}
 	b.history = &history{
-		Options: o, requests: b.Requests, records: b.records, tasks: b.tasks, of: map[string]*chapter{},
+		Options: o, requests: b.Requests, records: b.records, tasks: b.tasks, handovers: b.handovers,
+		of: map[string]*chapter{},
 	}
 	b.Requests.ended = b.history.ended
 	b.editor = &editor{
@@ -97,6 +98,7 @@ func (b *Broadcaster) compose() {
 		records: b.records,
 	}
 	b.Reports = &Reports{Options: o, requests: b.Requests, editor: b.editor, tasks: b.tasks, uptime: b.uptime}
+	b.history.noted = b.Reports.pending.has
 	b.releases = &releases{
 		Options: o, channels: b.Channels, grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor,
 		history: b.history, records: b.records, uptime: b.uptime, handovers: b.handovers,

@@ -21,6 +21,8 @@ type Caller struct {
 	Fate       Fate      `json:"fate,omitzero"`  // what became of the call after that
 	// Lost reports that it took its yes and was not released: see void.
 	Lost bool `json:"lost,omitempty"`
+	// TakenBy is the process that gave it its yes.
+	TakenBy string `json:"taken_by,omitempty"`
 	// Logged reports that its release is durable in the audit.
 	Logged bool `json:"logged,omitempty"`
 }

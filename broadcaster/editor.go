@@ -36,8 +36,15 @@ func (e *editor) settle(id string) {
 func (e *editor) settleOnce(ctx context.Context, id string) {
 	e.handovers.wait(ctx, id)
 	r, _, now, err := e.requests.loadNow(ctx, id)
+	for err == nil && e.handovers.some(id) { // it began since, and what was read may be before its last look
+		e.handovers.wait(ctx, id)
+		r, _, now, err = e.requests.loadNow(ctx, id)
+	}
 	if err != nil || !r.ended() {
 		return
+	}
+	if r.State == approver.Consumed && !r.Closed && r.ReleasedBy != e.process && now.Sub(r.ReleasedAt) < settleGrace {
+		return // its process looks once more before it says so, and the request is due again soon
 	}
 	if err := e.history.follow(ctx, r); err != nil {
 		e.Log.Error("the end of a request could not be recorded; trying again", "request", id, "error", err)
@@ -63,11 +70,16 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), PostTimeout)
 	defer cancel()
 	var closeErr error
-	if r.State.Settled() && !r.logged() {
+	if !r.logged() {
 		closeErr = e.history.durable(ctx, r, false)
 	}
 	if closeErr != nil {
 		e.Log.Error("the records of a request are not durable; trying again", "request", id, "error", closeErr)
+		e.tasks.start(func(ctx context.Context) { // a yes that waits is due only at its end
+			if sleep(ctx, time.Second) {
+				e.settle(id)
+			}
+		})
 	}
 	crossed := false
 	after, err := e.requests.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {

@@ -3,6 +3,7 @@ package broadcaster
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // handovers are the yeses that connections of this process are about to get.
@@ -12,13 +13,22 @@ type handovers struct {
 }
 
 type handover struct {
-	request string
-	tries   int // to give it the yes, that are not cancelled
-	done    chan struct{}
+	request  string
+	tries    int       // to give it the yes, that are not cancelled
+	examined time.Time // when it was last looked at what the yes would release
+	done     chan struct{}
 }
 
-// begin notes that a connection may take the yes of a request.
-func (g *handovers) begin(holder, request string) {
+// examined is when it was last looked at what a connection would get; zero if it never was.
+func (g *handovers) examined(holder string) time.Time {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.of[holder].examined
+}
+
+// begin notes that a connection may take the yes of a request. What that would release was
+// examined at a time.
+func (g *handovers) begin(holder, request string, examined time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.of == nil {
@@ -26,7 +36,10 @@ func (g *handovers) begin(holder, request string) {
 	}
 	t, ok := g.of[holder]
 	if !ok {
-		t = handover{request: request, done: make(chan struct{})}
+		t = handover{request: request, examined: examined, done: make(chan struct{})}
+	}
+	if examined.Before(t.examined) { // whichever of them it gets
+		t.examined = examined
 	}
 	t.tries++
 	g.of[holder] = t
@@ -43,6 +56,26 @@ func (g *handovers) cancel(holder string) {
 		delete(g.of, holder)
 		close(t.done)
 	}
+}
+
+// has reports whether a connection may be about to get a yes.
+func (g *handovers) has(holder string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, has := g.of[holder]
+	return has
+}
+
+// some reports whether a connection is about to get the yes of a request.
+func (g *handovers) some(request string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, t := range g.of {
+		if t.request == request {
+			return true
+		}
+	}
+	return false
 }
 
 // end notes that a connection has its yes, or will not get it.

@@ -23,6 +23,9 @@ type history struct {
 	requests *Requests
 	records  *records
 	tasks    *tasks
+	noted    func(callID string) bool // something of a call is still to be stored
+
+	handovers *handovers
 
 	mu sync.Mutex
 	of map[string]*chapter // by request
@@ -34,6 +37,7 @@ type chapter struct {
 	known bool                        // the request is not closed, as far as this process knows
 	lines map[string]approver.Written // by Record.Once
 	at    time.Time                   // when it was last used
+	told  bool                        // OnAnswer was called
 }
 
 // maxChapters and chapterLife bound what is remembered of requests that others close. What was
@@ -70,7 +74,13 @@ func (n *history) forget(id string) {
 // follow hands to the audit what it does not have yet of a request that is stored as r, each
 // record once per process however many ask for it. It does not wait for the log.
 func (n *history) follow(ctx context.Context, r Request) error {
-	_, err := n.write(ctx, r)
+	_, err := n.write(ctx, r, true, "")
+	return err
+}
+
+// followTaken is follow for the connection that is about to give a shared yes to a call.
+func (n *history) followTaken(ctx context.Context, r Request, callID string) error {
+	_, err := n.write(ctx, r, true, callID)
 	return err
 }
 
@@ -85,7 +95,27 @@ func (n *history) ended(ctx context.Context, r Request) {
 // durable is follow that waits until the audit has all of it. hurry is that of
 // [approver.Written].
 func (n *history) durable(ctx context.Context, r Request, hurry bool) error {
-	c, err := n.write(ctx, r)
+	return n.durableTwice(ctx, r, hurry, true)
+}
+
+// yesDurable is durable of all that comes before the end of a request: of the people's yes. Its
+// courier may still not get it.
+func (n *history) yesDurable(ctx context.Context, r Request) error {
+	return n.durableTwice(ctx, r, true, false)
+}
+
+// durableTwice waits once more for what had to be made again: that the log lost a line long ago
+// says nothing of now.
+func (n *history) durableTwice(ctx context.Context, r Request, hurry, ended bool) error {
+	err := n.durableOnce(ctx, r, hurry, ended)
+	if err != nil && ctx.Err() == nil {
+		err = n.durableOnce(ctx, r, hurry, ended)
+	}
+	return err
+}
+
+func (n *history) durableOnce(ctx context.Context, r Request, hurry, ended bool) error {
+	c, err := n.write(ctx, r, ended, "")
 	if c == nil || err != nil {
 		return err
 	}
@@ -96,22 +126,47 @@ func (n *history) durable(ctx context.Context, r Request, hurry bool) error {
 	c.give()
 	var errs []error
 	for once, written := range lines {
-		if err := written(ctx, hurry); err != nil {
+		if err := unpanicked(func() error { return written(ctx, hurry) }); err != nil {
 			errs = append(errs, err)
-			if ctx.Err() == nil { // it has to be made again
-				delete(lines, once)
-				n.lost(c, once)
+			if ctx.Err() == nil {
+				c.lost(once)
 			}
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// lost notes that the log has lost a line.
-func (n *history) lost(c *chapter, once string) {
+// lost notes that the log has lost a line, which has to be made again.
+func (c *chapter) lost(once string) {
 	<-c.turn
 	defer c.give()
 	delete(c.lines, once)
+}
+
+// followQuestion is follow for what the audit has to say of the question and its cards. It says
+// nothing of a release that its courier does not have yet.
+func (n *history) followQuestion(ctx context.Context, r Request) error {
+	if r.logged() {
+		return nil
+	}
+	r.State, r.Parked, r.Resolution = approver.Pending, false, approver.Resolution{}
+	return n.follow(ctx, r)
+}
+
+// found records a card that was found by its button.
+func (n *history) found(ctx context.Context, r Request, which string, ref approver.Ref, how string) error {
+	c := n.chapter(r.ID)
+	if err := c.take(ctx); err != nil {
+		return err
+	}
+	defer c.give()
+	rec := postedRecord(r, ref, how)
+	rec.Once = postedOnce(r, which, ref)
+	written, err := approver.Follow(ctx, n.Audit, rec)
+	if err == nil {
+		c.lines[rec.Once] = written
+	}
+	return err
 }
 
 func (c *chapter) take(ctx context.Context) error {
@@ -125,8 +180,9 @@ func (c *chapter) take(ctx context.Context) error {
 
 func (c *chapter) give() { c.turn <- struct{}{} }
 
-// write is follow. It returns nil for a request that is closed.
-func (n *history) write(ctx context.Context, r Request) (*chapter, error) {
+// write is follow, without the end of the request unless ended. taking is the call that is about
+// to get a shared yes. It returns nil for a request that is closed.
+func (n *history) write(ctx context.Context, r Request, ended bool, taking string) (*chapter, error) {
 	if r.logged() {
 		return nil, nil //nolint:nilnil // there is nothing left to write
 	}
@@ -148,7 +204,8 @@ func (n *history) write(ctx context.Context, r Request) (*chapter, error) {
 		}
 	}
 	c.known = true
-	for once, record := range said(r) {
+	took := func(c Caller) bool { return c.CallID == taking || n.mayTell(ctx, r.ID, c) }
+	for once, record := range said(r, ended, took) {
 		if _, has := c.lines[once]; has {
 			continue
 		}
@@ -163,31 +220,46 @@ func (n *history) write(ctx context.Context, r Request) (*chapter, error) {
 			return nil, err
 		}
 		c.lines[once] = written
-		n.tellAnswer(rec)
+		n.tellAnswer(c, rec)
 	}
 	return c, nil
 }
 
 // tellAnswer calls OnAnswer for a person's answer to the very call: whoever changed it said
 // neither yes nor no to it.
-func (n *history) tellAnswer(rec approver.Record) {
+func (n *history) tellAnswer(c *chapter, rec approver.Record) {
 	answer := rec.Event == approver.EventApproved || rec.Event == approver.EventDenied
-	if answer && rec.Resolution.Cause == approver.ByPerson && rec.Resolution.Edit == nil && n.OnAnswer != nil {
+	if answer && rec.Resolution.Cause == approver.ByPerson && rec.Resolution.Edit == nil && n.OnAnswer != nil && !c.told {
+		c.told = true
 		n.tasks.start(func(ctx context.Context) { n.OnAnswer(ctx, rec) })
 	}
 }
 
-// said lists what the audit has to say of a request, in order: each record by its Once. Calls
-// that were taken off the request, deeds and notes of couriers have their own: see recordEnded,
-// deeds and Reports.
-func said(r Request) iter.Seq2[string, func() approver.Record] {
+// mayTell reports whether this process may say that a call took its yes: its own releases looked
+// once more before that, and those of other processes have had their time.
+func (n *history) mayTell(ctx context.Context, id string, c Caller) bool {
+	switch {
+	case n.noted(c.CallID), n.handovers.has(c.Holder): // it may not get it, or that is on its way to the store
+		return false
+	case c.TakenBy != n.process && time.Since(c.Taken) <= 5*settleGrace:
+		return false
+	}
+	fresh, _, err := n.requests.load(ctx, id) // or that has just come there
+	i := fresh.Also.at(c.CallID)
+	return err == nil && i >= 0 && !fresh.Also[i].Lost
+}
+
+// said lists what the audit has to say of a request, in order: each record by its Once; its end only
+// if ended. took says which of the calls that share a yes have it. Calls that were taken off the
+// request, deeds and notes of couriers have their own records: see recordEnded, deeds and Reports.
+func said(r Request, ended bool, took func(Caller) bool) iter.Seq2[string, func() approver.Record] {
 	return func(yield func(string, func() approver.Record) bool) {
 		if r.Closed {
-			_ = saidOfShared(r, yield)
+			_ = ended && saidOfShared(r, took, yield)
 			return
 		}
 		_ = (r.Asked || yield(r.ID+":asked", func() approver.Record { return askedRecord(r) })) &&
-			saidOfCards(r, yield) && saidOfYes(r, yield) && saidOfEnd(r, yield)
+			saidOfCards(r, yield) && saidOfYes(r, yield) && ended && saidOfEnd(r, took, yield)
 	}
 }
 
@@ -199,16 +271,22 @@ func askedRecord(r Request) approver.Record {
 
 func saidOfCards(r Request, yield func(string, func() approver.Record) bool) bool {
 	for i, p := range r.Postings {
-		if p.Ref.Message != "" && p.Phase == Posted &&
-			!yield(postedOnce(r, strconv.Itoa(i)), func() approver.Record { return postedRecord(r, p.Ref, "") }) {
+		if p.Ref.Message != "" && p.Phase == Posted && !yield(postedOnce(r, strconv.Itoa(i), p.Ref),
+			func() approver.Record {
+				rec := postedRecord(r, p.Ref, "")
+				rec.At = p.PostedAt
+				return rec
+			}) {
 			return false
 		}
 	}
 	return true
 }
 
-// postedOnce is the Once of the record of a card. which distinguishes the cards of a request.
-func postedOnce(r Request, which string) string { return r.ID + ":posted:" + which }
+// postedOnce is the Once of the record of a card. which distinguishes the postings of a request.
+func postedOnce(r Request, which string, ref approver.Ref) string {
+	return r.ID + ":posted:" + which + ":" + ref.Message
+}
 
 // postedRecord is the record that people can see a card.
 func postedRecord(r Request, ref approver.Ref, how string) approver.Record {
@@ -222,21 +300,32 @@ func saidOfYes(r Request, yield func(string, func() approver.Record) bool) bool 
 	say := func(e approver.Event) bool {
 		return yield(r.ID+":"+string(e), func() approver.Record { return auditRecord(r, e) })
 	}
-	if r.Parked && r.Audit != "" && r.Resolution.Cause == approver.ByPerson && r.Resolution.Approve &&
-		!say(approver.EventGranted) {
+	granted := r.Granting
+	yes := r.Resolution.Cause == approver.ByPerson && r.Resolution.Approve
+	if granted.At.IsZero() && r.Parked && r.Audit != "" && yes {
+		granted = Granting{r.Resolution.At, r.CallID, r.Session} // of an older version
+	}
+	if !granted.At.IsZero() && !yield(grantRecord(r), func() approver.Record { return grantedRecord(r, granted) }) {
 		return false
 	}
 	return r.State != approver.Consumed || !r.Resolution.Approve || say(approver.EventApproved)
 }
 
+// grantedRecord is the record of a yes that waits for its call, whatever became of it since.
+func grantedRecord(r Request, g Granting) approver.Record {
+	r.CallID, r.Session, r.Withheld = g.Call, g.Session, approver.NoCause
+	r.Resolution.Approve, r.Resolution.Cause, r.Resolution.At = true, approver.ByPerson, g.At
+	return auditRecord(r, approver.EventGranted)
+}
+
 // saidOfEnd lists the end of a request: of each call that waited for it.
-func saidOfEnd(r Request, yield func(string, func() approver.Record) bool) bool {
+func saidOfEnd(r Request, took func(Caller) bool, yield func(string, func() approver.Record) bool) bool {
 	if !r.State.Settled() {
 		return true
 	}
 	e := lastEvent(r)
 	if r.State == approver.Consumed {
-		if !saidOfShared(r, yield) {
+		if !saidOfShared(r, took, yield) {
 			return false
 		}
 	} else {
@@ -252,9 +341,10 @@ func saidOfEnd(r Request, yield func(string, func() approver.Record) bool) bool 
 }
 
 // saidOfShared lists the calls beside the first that took a yes.
-func saidOfShared(r Request, yield func(string, func() approver.Record) bool) bool {
+func saidOfShared(r Request, took func(Caller) bool, yield func(string, func() approver.Record) bool) bool {
 	for _, c := range r.Also {
-		if c.unlogged() && !yield(approver.OnceShared(r.ID, c.N), func() approver.Record { return sharedRecord(r, c) }) {
+		if c.unlogged() && took(c) &&
+			!yield(approver.OnceShared(r.ID, c.N), func() approver.Record { return sharedRecord(r, c) }) {
 			return false
 		}
 	}

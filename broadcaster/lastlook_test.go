@@ -183,8 +183,8 @@ func TestNobodyIsToldBeforeTheLastLook(t *testing.T) {
 					r.ReleasedBy = "another"
 				}
 				x.store(t, r)
-				x.handovers.begin("h", "r")
-				x.handovers.begin("h", "r") // as where the release is tried again
+				x.handovers.begin("h", "r", time.Now())
+				x.handovers.begin("h", "r", time.Now()) // as where the release is tried again
 				short, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
 				if _, ok := x.releases.awaitHandover(short, r); ok {

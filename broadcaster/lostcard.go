@@ -3,8 +3,8 @@ package broadcaster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"approver.example"
@@ -39,7 +39,7 @@ func (a *Answers) foundCard(
 	p := r.Postings[i]
 	p.Ref, _ = p.refOf(message)
 	if err == nil {
-		a.poster.recordFound(context.WithoutCancel(ctx), r, fmt.Sprintf("%d:%s", i, message), p.Ref,
+		a.poster.recordFound(context.WithoutCancel(ctx), r, strconv.Itoa(i), p.Ref,
 			", found by its button: the platform's answer was lost, or its note")
 	}
 	if r.ended() {

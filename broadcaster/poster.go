@@ -86,7 +86,7 @@ func (d *poster) post(ctx context.Context, r Request, codes map[int]tokens.Code,
 // ensureQuestionRecorded has the audit take the question before anybody sees it. If that fails,
 // the request is denied.
 func (d *poster) ensureQuestionRecorded(ctx context.Context, r Request) bool {
-	err := d.history.follow(ctx, r)
+	err := d.history.followQuestion(ctx, r)
 	if err == nil {
 		return true
 	}
@@ -257,6 +257,7 @@ func (d *poster) note(ctx context.Context, id string, batch []report, stopping b
 			case p.Phase == Void:
 			case rep.err == nil:
 				p.arrived(rep.ref)
+				p.PostedAt = now
 			case p.Phase != Sending: // the card was found by its button
 			case rep.again:
 				p.Error = rep.err.Error()
@@ -286,16 +287,14 @@ func (d *poster) recordOutcome(ctx context.Context, r Request, rep report) {
 		d.editor.retire(ctx, r, rep.ref)
 		return
 	}
-	if err := d.history.follow(ctx, r); err != nil {
+	if err := d.history.followQuestion(ctx, r); err != nil {
 		d.Log.Error("audit failed", "request", r.ID, "error", err)
 	}
 }
 
 // recordFound records a card that was found by its button. which distinguishes the cards of a request.
 func (d *poster) recordFound(ctx context.Context, r Request, which string, ref approver.Ref, how string) {
-	rec := postedRecord(r, ref, how)
-	rec.Once = postedOnce(r, which)
-	if _, err := d.Audit.Record(ctx, rec); err != nil {
+	if err := d.history.found(ctx, r, which, ref, how); err != nil {
 		d.Log.Error("audit failed", "request", r.ID, "error", err)
 	}
 }

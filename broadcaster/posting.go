@@ -29,6 +29,7 @@ type Posting struct {
 	Code     tokens.Hash          `json:"code"`
 	Phase    Phase                `json:"phase"`
 	Ref      approver.Ref         `json:"ref,omitzero"`
+	PostedAt time.Time            `json:"posted_at,omitzero"` // since when it is known to be visible
 	Until    time.Time            `json:"until,omitzero"`     // a Sending card is given up after this
 	Shown    bool                 `json:"shown,omitempty"`    // the card shows the settled state
 	Attempts int                  `json:"attempts,omitzero"`  // failed tries to show it

@@ -21,7 +21,12 @@ type readyRelease struct {
 	fp     approver.Fingerprint
 	holder string
 	waits  context.Context // of its connection
+	// examined is when that was found out. It counts for examinedFor.
+	examined time.Time
 }
+
+// examinedFor is how long it counts what a call would run. After that it is looked at again.
+const examinedFor = time.Second
 
 // prepare looks for the call that a yes to r is for.
 func (l *releases) prepare(ctx context.Context, r Request, waiting *waitingCalls) (ready readyRelease) {
@@ -34,12 +39,19 @@ func (l *releases) prepare(ctx context.Context, r Request, waiting *waitingCalls
 	defer cancel()
 	done := make(chan readyRelease, 1)
 	go func() {
-		fp, why, err := l.examine(ctx, r, w.call)
-		if err != nil || why != approver.NoCause {
-			done <- readyRelease{}
-			return
+		var y readyRelease
+		err := unpanicked(func() error {
+			began := time.Now()
+			fp, why, err := l.examine(ctx, r, w.call)
+			if err == nil && why == approver.NoCause {
+				y = readyRelease{w.call, fp, r.Holder, w.waits, began}
+			}
+			return err
+		})
+		if err != nil && ctx.Err() == nil {
+			l.Log.Warn("what an answer would release could not be examined before it was stored", "request", r.ID, "error", err)
 		}
-		done <- readyRelease{w.call, fp, r.Holder, w.waits}
+		done <- y
 	}()
 	select {
 	case ready = <-done:

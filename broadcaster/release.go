@@ -41,7 +41,7 @@ func (l *releases) release(ctx context.Context, r Request, call approver.ToolCal
 	if why != approver.NoCause {
 		return l.requests.fail(ctx, r.ID, why)
 	}
-	l.handovers.begin(holder, r.ID)
+	l.handovers.begin(holder, r.ID, time.Now())
 	next, err := l.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
 		return l.consumed(ctx, r, call, fp, holder, now)
 	})
@@ -129,28 +129,38 @@ func (l *releases) answerCourier(
 // told has the audit follow a request before its courier hears of it. Nobody, not even the
 // agent, hears of a yes that the audit does not follow. A no stays a no if that fails.
 func (l *releases) told(ctx context.Context, r Request, runs bool) (Request, bool) {
-	err := l.record(ctx, r, runs)
+	if !runs && r.EndedBy != l.process { // its process does that
+		return r, false
+	}
+	began := time.Now()
+	err := l.history.follow(ctx, r)
+	if err == nil && runs && time.Since(began) > lookAgainAfter { // people may have frozen everything meanwhile
+		err = l.grants.stillGood(ctx, r, r.Call)
+	}
 	if err == nil {
 		return r, runs
 	}
 	l.Log.Error("audit failed", "request", r.ID, "error", err)
 	if runs {
-		r = l.withhold(context.WithoutCancel(ctx), r, approver.Unrecorded)
+		why := approver.Unrecorded
+		if isVoid(err) {
+			why = causeOf(err)
+		}
+		r = l.withhold(context.WithoutCancel(ctx), r, why)
 	}
 	return r, false
 }
 
-// record has the audit follow a request before its courier hears of it. If the store is on other
-// machines, a release is durable in this daemon's own log first.
-func (l *releases) record(ctx context.Context, r Request, runs bool) error {
-	ctx = context.WithoutCancel(ctx)
-	switch {
-	case runs && l.SyncRelease:
-		return l.history.durable(ctx, r, true)
-	case runs || r.EndedBy == l.process:
-		return l.history.follow(ctx, r)
+// lookAgainAfter is how long a yes may wait for the audit without another look at whether it stands.
+const lookAgainAfter = 20 * time.Millisecond
+
+// yesRecorded has the audit take people's yes before the last look at whether it stands. If the
+// store is on other machines, it is durable in this daemon's own log then.
+func (l *releases) yesRecorded(ctx context.Context, r Request) error {
+	if !l.SyncRelease {
+		return nil
 	}
-	return nil
+	return l.history.yesDurable(ctx, r)
 }
 
 // mayRun reports whether the courier of a call may take r as a yes: because r was released on
@@ -164,7 +174,7 @@ func (l *releases) mayRun(
 	case r.State != approver.Consumed || r.CallID != call.ID:
 		return r, false, nil
 	case holder != "" && r.Holder == holder:
-		return l.lastLook(context.WithoutCancel(ctx), r, call)
+		return l.lastLook(ctx, r, call, holder)
 	case !r.Call.Peer.SameUser(call.Peer):
 		return r, false, ErrNotBound
 	}
@@ -192,8 +202,25 @@ func (l *releases) mayRun(
 
 // lastLook says whether the courier that r was just released to gets the yes. The store may
 // have been away since the release, and people may have frozen everything meanwhile.
-func (l *releases) lastLook(ctx context.Context, r Request, call approver.ToolCall) (Request, bool, error) {
+func (l *releases) lastLook(
+	ctx context.Context, r Request, call approver.ToolCall, holder string,
+) (Request, bool, error) {
+	if err := l.yesRecorded(ctx, r); err != nil {
+		why := approver.Unrecorded
+		if ctx.Err() != nil {
+			why = approver.AgentGone
+		}
+		l.Log.Error("audit failed", "request", r.ID, "error", err)
+		return l.withhold(context.WithoutCancel(ctx), r, why), false, err
+	}
+	ctx = context.WithoutCancel(ctx)
 	err := patiently(ctx, func() error { return l.grants.stillGood(ctx, r, call) })
+	// The call was examined before its yes was stored, which the store may have held up.
+	if err == nil && time.Since(l.handovers.examined(holder)) > examinedFor {
+		if bound, bindErr := l.Fingerprint(ctx, call); bindErr != nil || !bound.Fingerprint.Equal(r.Fingerprint) {
+			return l.withhold(ctx, r, approver.CallChanged), false, nil
+		}
+	}
 	if err == nil {
 		return r, true, nil
 	}
@@ -243,8 +270,13 @@ func (l *releases) share(
 	if err != nil {
 		return r, false, err
 	}
+	l.handovers.begin(holder, r.ID, time.Now()) // so that nobody says that the call has the yes before the last look
 	r, err = l.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
-		return r.Share(call.ID, bound.Fingerprint, holder, l.uptime.backSince(now), now)
+		next, err := r.Share(call.ID, bound.Fingerprint, holder, l.uptime.backSince(now), now)
+		if i := next.Also.at(call.ID); err == nil && i >= 0 {
+			next.Also[i].TakenBy = l.process
+		}
+		return next, err
 	})
 	switch {
 	case errors.Is(err, ErrSettled):
@@ -254,8 +286,14 @@ func (l *releases) share(
 	case err != nil:
 		return r, false, err
 	}
-	if err = l.grants.stillGood(ctx, r, call); err == nil {
-		err = l.record(ctx, r, true)
+	if err = l.yesRecorded(ctx, r); err == nil {
+		err = l.grants.stillGood(ctx, r, call)
+	}
+	if err == nil {
+		began := time.Now()
+		if err = l.history.followTaken(ctx, r, call.ID); err == nil && time.Since(began) > lookAgainAfter {
+			err = l.grants.stillGood(ctx, r, call)
+		}
 	}
 	if err != nil {
 		l.noteLost(ctx, r, call.ID)
@@ -264,21 +302,29 @@ func (l *releases) share(
 	return r, ctx.Err() == nil, ctx.Err()
 }
 
-// noteLost notes that a call took its yes and was not released, so that no card counts it.
+// noteLost notes that a call took its yes and was not released, so that no card counts it. If the
+// store is away, the note is kept until it is back.
 func (l *releases) noteLost(ctx context.Context, r Request, callID string) {
-	_, err := l.requests.change(context.WithoutCancel(ctx), r.ID, func(r Request, _ time.Time) (Request, error) {
-		i, was := r.Also.at(callID), r
-		if i < 0 || r.Also[i].Lost {
-			return r, errNoChange
+	ctx = context.WithoutCancel(ctx)
+	err := l.reports.noteOrKeep(ctx, callID, func(ctx context.Context) error {
+		_, err := l.requests.change(ctx, r.ID, func(r Request, _ time.Time) (Request, error) {
+			i, was := r.Also.at(callID), r
+			if i < 0 || r.Also[i].Lost {
+				return r, errNoChange
+			}
+			r.Also = slices.Clone(r.Also)
+			r.Also[i].Lost = true
+			return redrawIfChanged(r, was), nil
+		})
+		if errors.Is(err, errNoChange) {
+			err = nil
 		}
-		r.Also = slices.Clone(r.Also)
-		r.Also[i].Lost = true
-		return redrawIfChanged(r, was), nil
+		l.editor.settle(r.ID)
+		return err
 	})
-	if err != nil && !errors.Is(err, errNoChange) {
+	if err != nil {
 		l.Log.Warn("cards may count a call that was not released", "request", r.ID, "call", callID, "error", err)
 	}
-	l.editor.settle(r.ID)
 }
 
 // verdict is the answer to a courier. runs is what mayRun says.
@@ -362,47 +408,6 @@ func (l *releases) awaitHandover(ctx context.Context, r Request) (Request, bool)
 		}
 		if !sleep(ctx, retryEvery) {
 			return r, false
-		}
-	}
-}
-
-// keepGrant has the audit follow a yes that waits for its call, before anybody is told, and
-// brings the cards up to date.
-func (l *releases) keepGrant(ctx context.Context, r Request) Request {
-	ctx = context.WithoutCancel(ctx)
-	err := approver.Ready(l.Audit)
-	if err == nil {
-		err = l.record(ctx, r, true)
-	}
-	if err != nil {
-		l.Log.Error("a yes that waits for its call could not be recorded", "request", r.ID, "error", err)
-		next, err := l.requests.fail(ctx, r.ID, approver.Unrecorded)
-		if err != nil && !errors.Is(err, ErrSettled) {
-			l.Log.Error("nor could it be taken back", "request", r.ID, "error", err)
-			return r
-		}
-		r = next
-	}
-	if r.Granted() {
-		l.editor.settle(r.ID)
-	}
-	return r
-}
-
-// resumeGrants finishes what a former process left undone of yeses that wait.
-func (l *releases) resumeGrants(ctx context.Context) {
-	open, err := l.requests.Open(ctx)
-	if err != nil {
-		l.records.noteTrouble(err)
-	}
-	for _, r := range open {
-		if r.State == approver.Approved && r.Parked && r.Audit == "" { // of a version that stored this in two steps
-			if next, err := l.requests.change(ctx, r.ID, Request.noteGrant); err == nil {
-				r = next
-			}
-		}
-		if r.Granted() {
-			l.keepGrant(ctx, r)
 		}
 	}
 }

@@ -223,7 +223,11 @@ func (a *Answers) enter(
 		ready = a.releases.prepare(ctx, asked, a.waiting)
 	}
 	if ready.holder != "" {
-		a.handovers.begin(ready.holder, id)
+		a.handovers.begin(ready.holder, id, ready.examined)
+		if !a.waiting.has(ready.holder) { // its connection has ended, and with it the handover
+			a.handovers.cancel(ready.holder)
+			ready = readyRelease{}
+		}
 	}
 	err := whenThere(ctx, func() (err error) {
 		tries++
@@ -235,11 +239,14 @@ func (a *Answers) enter(
 			} else if err != nil {
 				return next, err
 			}
+			if tries > 1 { // the call may be another one by now
+				return next, nil
+			}
 			return ready.release(a.releases, next, now), nil
 		})
 		return err
 	})
-	if ready.holder != "" && (r.State != approver.Consumed || r.Holder != ready.holder) {
+	if ready.holder != "" && (err != nil || r.State != approver.Consumed || r.Holder != ready.holder) {
 		a.handovers.cancel(ready.holder)
 	}
 	if err != nil && !errors.Is(err, ErrSettled) {

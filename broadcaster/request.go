@@ -70,6 +70,8 @@ type Request struct {
 	Asked bool `json:"asked,omitempty"`
 	// Audit is the Once of the audit record of a yes, in the commit that gives it.
 	Audit string `json:"audit,omitempty"`
+	// Granting is when a yes that waits for its call was given, and to which call.
+	Granting Granting `json:"granting,omitzero"`
 	// EndedBy is the process that ended the request. It hands the records to its audit and
 	// updates the cards; others leave it a moment for that.
 	EndedBy string `json:"ended_by,omitempty"`
@@ -79,6 +81,13 @@ type Request struct {
 	Release
 
 	sealed *sealedAs // the sealed part as it was read, if it was
+}
+
+// A Granting is a yes that waits for its call, as it was given.
+type Granting struct {
+	At      time.Time `json:"at"`
+	Call    string    `json:"call"`
+	Session string    `json:"session,omitempty"`
 }
 
 // A Release is what became of a yes after it was given to the agent, as far as anybody

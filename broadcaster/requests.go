@@ -148,8 +148,9 @@ func (q *Requests) change(
 	}
 }
 
-// unendedFor is how long the store keeps a request without an end after its deadline, at least.
-// No daemon may have run since: the next one ends the request and updates its cards.
+// unendedFor is how long the store keeps a request without an end after its deadline, or one whose
+// records are not all durable in the audit, at least. No daemon may have run since: the next one
+// ends the request, updates its cards, and has the audit follow.
 const unendedFor = 90 * 24 * time.Hour
 
 // keepUntil is when the store may forget a request.
@@ -159,7 +160,7 @@ func (q *Requests) keepUntil(r Request) time.Time {
 		keep *= evidenceFor
 	}
 	switch {
-	case !r.State.Settled():
+	case !r.State.Settled(), !r.logged(): // the audit may lack what only this record says
 		return r.Due.Add(max(keep, unendedFor))
 	case r.Resolution.At.After(r.Due): // it ended late, and its cards are yet to be updated
 		return r.Resolution.At.Add(keep)

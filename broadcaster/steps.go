@@ -1,6 +1,7 @@
 package broadcaster
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -31,6 +32,7 @@ func (r Request) Answer(res approver.Resolution, now time.Time) (Request, error)
 		r.State = approver.Approved
 		if r.Parked {
 			r.Due, r.Audit = r.TakeBy, grantRecord(r) // the yes waits for the call
+			r.Granting = Granting{now, r.CallID, cmp.Or(r.Session, r.Call.Session)}
 		} else if by := releaseBy(r.Deadline, now); by.After(r.Due) {
 			r.Due = by
 		}
@@ -66,6 +68,7 @@ func (r Request) noteGrant(time.Time) (Request, error) {
 		return r, errNoChange
 	}
 	r.Audit = grantRecord(r)
+	r.Granting = Granting{r.Resolution.At, r.CallID, cmp.Or(r.Session, r.Call.Session)}
 	return r, nil
 }
 
@@ -221,7 +224,9 @@ func (r Request) AddCaller(c Caller, now time.Time) (Request, error) {
 // Share releases the call of a caller beside the first, once, after the first was
 // released, if what would run now is what was shown. Its time ends like that of a
 // repetition: back is since when the daemon and its store have been there.
-func (r Request) Share(callID string, fp approver.Fingerprint, holder string, back, now time.Time) (Request, error) {
+func (r Request) Share(
+	callID string, fp approver.Fingerprint, holder string, back, now time.Time,
+) (Request, error) {
 	i := r.Also.at(callID)
 	switch {
 	case i < 0 || !fp.Equal(r.Fingerprint):

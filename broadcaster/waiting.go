@@ -38,6 +38,14 @@ func (w *waitingCalls) until(holder string, left time.Duration) {
 	}
 }
 
+// has reports whether a connection still waits.
+func (w *waitingCalls) has(holder string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, has := w.calls[holder]
+	return has
+}
+
 func (w *waitingCalls) remove(holder string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -37,7 +37,7 @@ func endUnstored(ctx context.Context, store approver.KV, records *audit.Log, sha
 		}
 		if posted {
 			r.Event, r.Resolution = approver.EventExpired, approver.Resolution{Cause: approver.TimedOut}
-			r.Note = "the store had forgotten the question when the daemon started: nothing was let through"
+			r.Note = "the store had forgotten the question when the daemon started: no release of it is known"
 		} else {
 			r.Event, r.Resolution = approver.EventDenied, approver.Resolution{Cause: approver.StoreTrouble}
 			r.Note = "the question was not stored when the daemon ended: nobody saw it, and nothing was let through"

@@ -48,6 +48,11 @@ func Asking(ctx context.Context) {
 // write writes the expectation, unless something else is known of the call's id.
 func (e *expectation) write(ctx context.Context) {
 	defer close(e.done)
+	defer func() {
+		if recover() != nil { // what is not written is kept once it is known
+			e.kept = false
+		}
+	}()
 	ctx, cancel := context.WithTimeout(ctx, usePatience)
 	defer cancel()
 	key := keyOf(e.ev, e.peer)

@@ -205,7 +205,7 @@ func (a *Asks) store(b schema[askedRecord]) {
 		steps, k.behind = k.behind, nil
 	}
 	a.mu.Unlock()
-	o, err := a.updater.change(context.Background(), b,
+	o, err := a.updater.change(context.Background(), b, // which recovers from a panic
 		func(s *askedRecord, now time.Time, id approver.Rev) (changed bool, result error) {
 			for _, step := range steps {
 				did, err := step(s, now, id)
