@@ -75,11 +75,13 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 	}
 	if closeErr != nil {
 		e.Log.Error("the records of a request are not durable; trying again", "request", id, "error", closeErr)
-		e.tasks.start(func(ctx context.Context) { // a yes that waits is due only at its end
-			if sleep(ctx, time.Second) {
-				e.settle(id)
-			}
-		})
+		if !r.State.Settled() { // a yes that waits is due only at its end
+			e.tasks.start(func(ctx context.Context) {
+				if sleep(ctx, time.Second) {
+					e.settle(id)
+				}
+			})
+		}
 	}
 	crossed := false
 	after, err := e.requests.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {

@@ -100,8 +100,9 @@ func putWith(t *testing.T, f *fixture) {
 	if err := all(two); err != nil {
 		t.Errorf("with the right revision: %v", err)
 	}
-	wantRecord(t, f.other(s), second, "two", two.Next)
-	wantRecord(t, f.other(s), claim, "of two", two.With[0].Next)
+	s = f.other(s)
+	wantRecord(t, s, second, "two", two.Next)
+	wantRecord(t, s, claim, "of two", two.With[0].Next)
 	last := put(t, s, claim, "later", two.With[0].Next)
 	if err := all(two); err != nil {
 		t.Errorf("a repeat after the other record has changed again: %v", err)
