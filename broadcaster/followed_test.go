@@ -62,6 +62,7 @@ func TestTwoYesesAtOnceLeaveNothingOpen(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
 		time.Sleep(time.Second)
+		synctest.Wait()
 		was := x.Fingerprint
 		x.tune(func(o *Options) {
 			o.Fingerprint = func(ctx context.Context, call approver.ToolCall) (approver.Binding, error) {
@@ -143,6 +144,7 @@ func TestFilesThatChangeWhileAnAnswerWaitsForTheStore(t *testing.T) {
 			}
 		})
 		var changed atomic.Bool
+		synctest.Wait()
 		was := x.Fingerprint
 		x.tune(func(o *Options) {
 			o.Fingerprint = func(ctx context.Context, call approver.ToolCall) (approver.Binding, error) {

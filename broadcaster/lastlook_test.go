@@ -231,9 +231,10 @@ func TestAYesJustBeforeTheDeadline(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			story(t, func(t *testing.T, x *bench) {
-				was, n := x.Fingerprint, 0
+				var n atomic.Int32
+				was := x.Fingerprint
 				bind := func(ctx context.Context, call approver.ToolCall) (approver.Binding, error) {
-					if n++; n > 1 {
+					if n.Add(1) > 1 {
 						time.Sleep(c.takes)
 					}
 					return was(ctx, call)
@@ -315,9 +316,10 @@ func TestOneFrozenAgentIsNotEverything(t *testing.T) {
 				story(t, func(t *testing.T, x *bench) {
 					call := testCall("c1")
 					call.Peer = approver.Peer{Known: true, UID: 1000}
-					was, n := x.Fingerprint, 0
+					var n atomic.Int32
+					was := x.Fingerprint
 					bind := func(ctx context.Context, call approver.ToolCall) (approver.Binding, error) {
-						if n++; n > 1 {
+						if n.Add(1) > 1 {
 							time.Sleep(time.Second)
 						}
 						return was(ctx, call)

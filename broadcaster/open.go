@@ -87,7 +87,8 @@ func (o *opener) joinOrCreate(ctx context.Context, q question) (Request, error) 
 	}
 	scope := scopeOf(q.call, q.bound.Fingerprint)
 	key := approver.Key("same", scope)
-	for {
+	claimed := ""
+	for give := time.Now(); ; {
 		id, rev, err := o.Store.Get(ctx, key)
 		if err != nil && !errors.Is(err, approver.ErrNotFound) {
 			return Request{}, err
@@ -97,6 +98,13 @@ func (o *opener) joinOrCreate(ctx context.Context, q question) (Request, error) 
 			if !errors.Is(err, approver.ErrNotFound) && !errors.Is(err, errNotShared) {
 				return r, err
 			}
+			if claimed != other {
+				claimed, give = other, time.Now().Add(claimTime)
+			}
+			// A daemon of an older version writes the claim before the request.
+			if errors.Is(err, approver.ErrNotFound) && time.Now().Before(give) && sleep(ctx, retryEvery) {
+				continue
+			}
 		}
 		r, err := o.create(ctx, q, &claim{scope: scope, key: key, prev: rev})
 		if !errors.Is(err, errClaimed) {
@@ -105,6 +113,9 @@ func (o *opener) joinOrCreate(ctx context.Context, q question) (Request, error) 
 		q.dead = r.ID // the call's id leads there
 	}
 }
+
+// claimTime is how long identical calls wait for the request of a claim.
+const claimTime = 2 * time.Second
 
 // A claim makes the request of a call the one that identical calls wait for. It is written with
 // the request, in its shard.

@@ -63,6 +63,7 @@ func TestACardThatNoRecordHoldsIsTriedAgain(t *testing.T) {
 				<-answer
 				time.Sleep(min(c.down, orphanFor) + 5*time.Minute)
 				_, old := x.tg.card(0)
+				synctest.Wait()
 				if gone := old.State == approver.Withdrawn && !old.OneTap && old.Code.IsZero(); gone != c.gone || edits > c.tries {
 					t.Errorf("after %d edits the old card is %v, one tap %v, %q", edits, old.State, old.OneTap, old.Result)
 				}

@@ -41,6 +41,7 @@ func (k *stateKV) PutBefore(
 // slowToExamine has an answer not wait for what it would release: the courier's connection
 // releases the call.
 func (x *bench) slowToExamine() {
+	synctest.Wait() // nobody uses the options now
 	was := x.Fingerprint
 	x.tune(func(o *Options) {
 		o.Fingerprint = func(ctx context.Context, call approver.ToolCall) (approver.Binding, error) {
