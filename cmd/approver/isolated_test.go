@@ -180,7 +180,7 @@ func (m *isolatedMachine) start(uid uint32, socket, name string, args ...string)
 			m.t.Logf("%s:\n%s", name, log())
 		}
 	})
-	for range 200 {
+	for range 2400 { // a minute: other tests start programs at the same time
 		if info, err := os.Stat(socket); err == nil && info.Mode()&os.ModeSocket != 0 {
 			return log, c.Process.Pid
 		}

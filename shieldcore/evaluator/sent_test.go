@@ -48,7 +48,7 @@ func TestWhatIsSent(t *testing.T) {
 			"the call's id": call.ID, "the agent": call.Agent, "the session": call.Session, "the directory": call.Dir,
 			"the user": "grace", "the claim": call.Claimed,
 			"the environment": "preloaded", "the control": call.Control, "the peer": "424242", "the process": "313131",
-			"the time": "2031", "the payload": "transcript",
+			"the time": "2031-", "the time as a number": fmt.Sprint(call.At.Unix()), "the payload": "transcript",
 		} {
 			s.Forbid(what, text)
 		}

@@ -149,7 +149,7 @@ func (a *Asks) take(ctx context.Context, about string, who Asker, question, cure
 		a.counted.Add(1)
 		return nil
 	}
-	o, err := a.updater.change(ctx, b, step)
+	o, err := a.updater.change(ctx, b, a.afterTheOthers(b.name, step))
 	switch {
 	case err != nil:
 		a.lost.Add(1)
@@ -195,28 +195,53 @@ const storeEvery = 100 * time.Millisecond
 
 // store stores the questions that were counted without it.
 func (a *Asks) store(b schema[askedRecord]) {
-	select {
-	case <-time.After(storeEvery):
-	case <-a.closing:
-	}
-	a.mu.Lock()
-	var steps []step[askedRecord]
-	if k := a.known[b.name]; k != nil {
-		steps, k.behind = k.behind, nil
-	}
-	a.mu.Unlock()
-	o, err := a.updater.change(context.Background(), b, // which recovers from a panic
-		func(s *askedRecord, now time.Time, id approver.Rev) (changed bool, result error) {
-			for _, step := range steps {
-				did, err := step(s, now, id)
-				changed, result = changed || did, cmp.Or(result, err)
-			}
-			return changed, result
-		})
-	if err != nil || o.result != nil { // the store has to say
+	for {
+		select {
+		case <-time.After(storeEvery):
+		case <-a.closing:
+		}
+		stored := len(a.behind(b.name))
+		nothing := func(*askedRecord, time.Time, approver.Rev) (bool, error) { return false, nil }
+		// which recovers from a panic
+		_, err := a.updater.change(context.Background(), b, a.afterTheOthers(b.name, nothing))
 		a.mu.Lock()
-		delete(a.known, b.name)
+		k := a.known[b.name]
+		switch {
+		case k == nil:
+		case err != nil: // the store has to say
+			delete(a.known, b.name)
+		default:
+			k.behind = k.behind[min(stored, len(k.behind)):]
+		}
+		again := k != nil && err == nil && len(k.behind) > 0
 		a.mu.Unlock()
+		if !again {
+			return
+		}
+	}
+}
+
+// behind returns the questions that the store may not have yet.
+func (a *Asks) behind(name string) []step[askedRecord] {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if k := a.known[name]; k != nil {
+		return slices.Clone(k.behind)
+	}
+	return nil
+}
+
+// afterTheOthers is a step that comes after those that the store may not have yet, so that it is
+// not counted on a record without them. Counting one twice changes nothing.
+func (a *Asks) afterTheOthers(name string, step step[askedRecord]) step[askedRecord] {
+	return func(s *askedRecord, now time.Time, id approver.Rev) (bool, error) {
+		changed := false
+		for _, other := range a.behind(name) {
+			did, _ := other(s, now, id) // what others counted since may be too many: it was asked
+			changed = changed || did
+		}
+		did, err := step(s, now, id)
+		return changed || did, err
 	}
 }
 

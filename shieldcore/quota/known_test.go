@@ -55,6 +55,27 @@ func TestQuestionsAreCountedWithoutTheStore(t *testing.T) {
 	})
 }
 
+// The story: the seventh of six questions a minute was asked. The process knew that there were six
+// and left the refusal to the store, which had five, and counted the seventh on those.
+func TestARefusalCountsWhatTheStoreHasNotYet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, err := NewAsks(newMemKV(), DefaultAskLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		a.Fresh = time.Hour
+		for i := range 3 * OwnAsks {
+			var many *approver.TooManyError
+			err := a.TakeOwn(t.Context(), approver.Peer{Known: true, UID: 1000}, fmt.Sprint("q", i))
+			if i < OwnAsks && err != nil || i >= OwnAsks && !errors.As(err, &many) {
+				t.Errorf("question %d: %v", i, err)
+			}
+			time.Sleep(storeEvery / 4)
+		}
+	})
+}
+
 // What was counted just before the end of the process is stored.
 func TestTheLastQuestionsAreStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
