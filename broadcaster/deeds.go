@@ -111,7 +111,7 @@ func (r Request) without(done []Deed, held bool, chats []approver.Destination, n
 		if first {
 			r.Untold = Untold{To: chats, Since: now, Next: now}
 		}
-		if slices.Contains(done, d) {
+		if slices.ContainsFunc(done, d.is) {
 			changed = true
 			continue
 		}
@@ -123,6 +123,13 @@ func (r Request) without(done []Deed, held bool, chats []approver.Destination, n
 	}
 	r.Deeds = left
 	return r, nil
+}
+
+// is reports whether a deed is the same as one of before: another finish of it may have frozen the agent
+// since.
+func (d Deed) is(before Deed) bool {
+	before.Held = d.Held
+	return d == before
 }
 
 // carryOut does what follows from a deed, and records it.

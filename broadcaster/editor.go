@@ -46,13 +46,17 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 	if r.State == approver.Consumed && !r.Closed && r.ReleasedBy != e.process && now.Sub(r.ReleasedAt) < settleGrace {
 		return // its process looks once more before it says so, and the request is due again soon
 	}
+	todo := e.toShow(r, now)
+	if len(todo) == 0 && r.State.Settled() && r.logged() {
+		e.history.forget(id)
+		return // all is done
+	}
 	if err := e.history.follow(ctx, r); err != nil {
 		e.Log.Error("the end of a request could not be recorded; trying again", "request", id, "error", err)
 		if r.State == approver.Consumed {
 			return // nobody is told "approved" while the audit does not follow
 		}
 	}
-	todo := e.toShow(r, now)
 	failed := make([]error, len(todo))
 	_ = inParallel(len(todo), func(n int) error {
 		if p := r.Postings[todo[n]]; p.refusedTo(e.process) {

@@ -161,7 +161,7 @@ func (n *history) found(ctx context.Context, r Request, which string, ref approv
 	}
 	defer c.give()
 	rec := postedRecord(r, ref, how)
-	rec.Once = postedOnce(r, which, ref)
+	rec.Once = postedOnce(r.ID, which, ref)
 	written, err := approver.Follow(ctx, n.Audit, rec)
 	if err == nil {
 		c.lines[rec.Once] = written
@@ -205,7 +205,7 @@ func (n *history) write(ctx context.Context, r Request, ended bool, taking strin
 	}
 	c.known = true
 	took := func(c Caller) bool { return c.CallID == taking || n.mayTell(ctx, r.ID, c) }
-	for once, record := range said(r, ended, took) {
+	for once, record := range said(&r, ended, took) {
 		if _, has := c.lines[once]; has {
 			continue
 		}
@@ -231,7 +231,8 @@ func (n *history) tellAnswer(c *chapter, rec approver.Record) {
 	answer := rec.Event == approver.EventApproved || rec.Event == approver.EventDenied
 	if answer && rec.Resolution.Cause == approver.ByPerson && rec.Resolution.Edit == nil && n.OnAnswer != nil && !c.told {
 		c.told = true
-		n.tasks.start(func(ctx context.Context) { n.OnAnswer(ctx, rec) })
+		kept := rec // only a record that is told lives on
+		n.tasks.start(func(ctx context.Context) { n.OnAnswer(ctx, kept) })
 	}
 }
 
@@ -252,13 +253,13 @@ func (n *history) mayTell(ctx context.Context, id string, c Caller) bool {
 // said lists what the audit has to say of a request, in order: each record by its Once; its end only
 // if ended. took says which of the calls that share a yes have it. Calls that were taken off the
 // request, deeds and notes of couriers have their own records: see recordEnded, deeds and Reports.
-func said(r Request, ended bool, took func(Caller) bool) iter.Seq2[string, func() approver.Record] {
+func said(r *Request, ended bool, took func(Caller) bool) iter.Seq2[string, func() approver.Record] {
 	return func(yield func(string, func() approver.Record) bool) {
 		if r.Closed {
 			_ = ended && saidOfShared(r, took, yield)
 			return
 		}
-		_ = (r.Asked || yield(r.ID+":asked", func() approver.Record { return askedRecord(r) })) &&
+		_ = (r.Asked || yield(r.ID+":asked", func() approver.Record { return askedRecord(*r) })) &&
 			saidOfCards(r, yield) && saidOfYes(r, yield) && ended && saidOfEnd(r, took, yield)
 	}
 }
@@ -269,11 +270,12 @@ func askedRecord(r Request) approver.Record {
 	return rec
 }
 
-func saidOfCards(r Request, yield func(string, func() approver.Record) bool) bool {
-	for i, p := range r.Postings {
-		if p.Ref.Message != "" && p.Phase == Posted && !yield(postedOnce(r, strconv.Itoa(i), p.Ref),
+func saidOfCards(r *Request, yield func(string, func() approver.Record) bool) bool {
+	for i := range r.Postings {
+		p := &r.Postings[i]
+		if p.Ref.Message != "" && p.Phase == Posted && !yield(postedOnce(r.ID, strconv.Itoa(i), p.Ref),
 			func() approver.Record {
-				rec := postedRecord(r, p.Ref, "")
+				rec := postedRecord(*r, p.Ref, "")
 				rec.At = p.PostedAt
 				return rec
 			}) {
@@ -284,8 +286,8 @@ func saidOfCards(r Request, yield func(string, func() approver.Record) bool) boo
 }
 
 // postedOnce is the Once of the record of a card. which distinguishes the postings of a request.
-func postedOnce(r Request, which string, ref approver.Ref) string {
-	return r.ID + ":posted:" + which + ":" + ref.Message
+func postedOnce(id, which string, ref approver.Ref) string {
+	return id + ":posted:" + which + ":" + ref.Message
 }
 
 // postedRecord is the record that people can see a card.
@@ -296,16 +298,16 @@ func postedRecord(r Request, ref approver.Ref, how string) approver.Record {
 
 // saidOfYes lists a yes: one that waits for its call, and one that was given to it. A yes that
 // was taken back before it was given never was an approval.
-func saidOfYes(r Request, yield func(string, func() approver.Record) bool) bool {
+func saidOfYes(r *Request, yield func(string, func() approver.Record) bool) bool {
 	say := func(e approver.Event) bool {
-		return yield(r.ID+":"+string(e), func() approver.Record { return auditRecord(r, e) })
+		return yield(r.ID+":"+string(e), func() approver.Record { return auditRecord(*r, e) })
 	}
 	granted := r.Granting
 	yes := r.Resolution.Cause == approver.ByPerson && r.Resolution.Approve
 	if granted.At.IsZero() && r.Parked && r.Audit != "" && yes {
 		granted = Granting{r.Resolution.At, r.CallID, r.Session} // of an older version
 	}
-	if !granted.At.IsZero() && !yield(grantRecord(r), func() approver.Record { return grantedRecord(r, granted) }) {
+	if !granted.At.IsZero() && !yield(grantRecord(*r), func() approver.Record { return grantedRecord(*r, granted) }) {
 		return false
 	}
 	return r.State != approver.Consumed || !r.Resolution.Approve || say(approver.EventApproved)
@@ -319,11 +321,11 @@ func grantedRecord(r Request, g Granting) approver.Record {
 }
 
 // saidOfEnd lists the end of a request: of each call that waited for it.
-func saidOfEnd(r Request, took func(Caller) bool, yield func(string, func() approver.Record) bool) bool {
+func saidOfEnd(r *Request, took func(Caller) bool, yield func(string, func() approver.Record) bool) bool {
 	if !r.State.Settled() {
 		return true
 	}
-	e := lastEvent(r)
+	e := lastEvent(*r)
 	if r.State == approver.Consumed {
 		if !saidOfShared(r, took, yield) {
 			return false
@@ -331,20 +333,20 @@ func saidOfEnd(r Request, took func(Caller) bool, yield func(string, func() appr
 	} else {
 		for _, c := range r.Also {
 			if !yield(r.ID+":"+string(e)+":"+c.CallID, func() approver.Record {
-				return recordOf(auditRecord(r, e), c.CallID, c.Session)
+				return recordOf(auditRecord(*r, e), c.CallID, c.Session)
 			}) {
 				return false
 			}
 		}
 	}
-	return yield(r.ID+":"+string(e), func() approver.Record { return auditRecord(r, e) })
+	return yield(r.ID+":"+string(e), func() approver.Record { return auditRecord(*r, e) })
 }
 
 // saidOfShared lists the calls beside the first that took a yes.
-func saidOfShared(r Request, took func(Caller) bool, yield func(string, func() approver.Record) bool) bool {
+func saidOfShared(r *Request, took func(Caller) bool, yield func(string, func() approver.Record) bool) bool {
 	for _, c := range r.Also {
 		if c.unlogged() && took(c) &&
-			!yield(approver.OnceShared(r.ID, c.N), func() approver.Record { return sharedRecord(r, c) }) {
+			!yield(approver.OnceShared(r.ID, c.N), func() approver.Record { return sharedRecord(*r, c) }) {
 			return false
 		}
 	}

@@ -160,13 +160,13 @@ type counting string
 func (e *editor) updateCounts(r Request) {
 	e.live.mu.Lock()
 	c := e.live.of[r.ID]
-	some := c != nil && len(c.stale(r, e.Host)) > 0
+	id, some := r.ID, c != nil && len(c.stale(r, e.Host)) > 0
 	e.live.mu.Unlock()
 	if !some {
 		return
 	}
-	e.tasks.startSingle(counting(r.ID), false, func(ctx context.Context) {
-		for wait := firstEdit; sleep(ctx, wait) && e.updateCountsOnce(ctx, r.ID, c); wait = nextEdit {
+	e.tasks.startSingle(counting(id), false, func(ctx context.Context) {
+		for wait := firstEdit; sleep(ctx, wait) && e.updateCountsOnce(ctx, id, c); wait = nextEdit {
 		}
 	})
 }

@@ -23,10 +23,15 @@ func (x *bench) again(call approver.ToolCall) approver.Verdict {
 
 // count is how many records of an event there are.
 func (x *bench) count(e approver.Event) (n int) {
-	for _, was := range x.audit.events("") {
-		if was == e {
+	ids := map[string]bool{}
+	for _, was := range x.audit.recorded() {
+		if was.Event != e {
+			continue
+		}
+		if was.Once == "" || !ids[was.Once] { // what is recorded twice counts once
 			n++
 		}
+		ids[was.Once] = true
 	}
 	return n
 }

@@ -12,6 +12,8 @@ import (
 const (
 	maxCached      = 512
 	maxCachedBytes = 16 << 10 // of the stored record
+	// maxClosed bounds the closed requests among them, which are read once or twice more.
+	maxClosed = 64
 )
 
 // requestCache has the requests that were read or written last, each at one revision. A record
@@ -22,8 +24,9 @@ const (
 // The requests are shared: whoever changes a slice of one makes a copy first. The zero value
 // is empty. All methods are safe for concurrent use.
 type requestCache struct {
-	mu sync.Mutex
-	of map[string]*versions // by id
+	mu     sync.Mutex
+	of     map[string]*versions // by id
+	closed []string             // ids, the oldest first
 }
 
 // versions are the cached revisions of one request. Two writers may be told of their writes in the other order.
@@ -34,7 +37,7 @@ type versions struct {
 
 type version struct {
 	rev approver.Rev
-	r   func() (Request, error)
+	r   *Request // never changed
 }
 
 // at returns the request as it is at a revision, if it is cached.
@@ -43,8 +46,7 @@ func (k *requestCache) at(id string, rev approver.Rev) (Request, bool) {
 	if v.r == nil {
 		return Request{}, false
 	}
-	r, err := v.r()
-	return r, err == nil
+	return *v.r, true
 }
 
 func (k *requestCache) version(id string, rev approver.Rev) version {
@@ -78,15 +80,15 @@ func (k *requestCache) last(id string) (Request, approver.Rev, bool) {
 	if v.r == nil {
 		return Request{}, "", false
 	}
-	r, err := v.r()
-	return r, v.rev, err == nil
+	return *v.r, v.rev, true
 }
 
 // begin remembers a request that is about to be stored at rev: whoever waits for it reads it before the writer
 // is told that it is stored. The writer calls the returned function once it is told.
-func (k *requestCache) begin(id string, rev approver.Rev, r func() (Request, error)) (done func()) {
+func (k *requestCache) begin(rev approver.Rev, r *Request) (done func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	id := r.ID
 	all := k.room(id)
 	all.writing = append(all.writing, version{rev, r})
 	return func() {
@@ -118,26 +120,25 @@ func (k *requestCache) room(id string) *versions {
 	return all
 }
 
-// note remembers a request as it is stored at rev, in size bytes. It forgets one that is
-// closed or too large.
-func (k *requestCache) note(r Request, rev approver.Rev, size int) {
-	if r.Closed {
-		size = maxCachedBytes + 1
-	}
-	k.noteRead(r.ID, rev, size, func() (Request, error) { return r, nil })
-}
-
-// noteRead is note for a request that is read from its record the first time that it is asked for.
-func (k *requestCache) noteRead(id string, rev approver.Rev, size int, r func() (Request, error)) {
+// note remembers a request as it is stored at rev, in size bytes. It forgets one that is too large,
+// and the oldest of many that are closed.
+func (k *requestCache) note(r *Request, rev approver.Rev, size int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if size > maxCachedBytes {
-		delete(k.of, id)
+		delete(k.of, r.ID)
 		return
 	}
-	all := k.room(id)
+	all := k.room(r.ID)
 	if all.last.rev != rev {
 		all.before = all.last
 	}
 	all.last = version{rev, r}
+	if !r.Closed || slices.Contains(k.closed, r.ID) {
+		return
+	}
+	if k.closed = append(k.closed, r.ID); len(k.closed) > maxClosed {
+		delete(k.of, k.closed[0])
+		k.closed = slices.Delete(k.closed, 0, 1)
+	}
 }

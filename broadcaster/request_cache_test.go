@@ -3,6 +3,7 @@ package broadcaster
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,7 +28,8 @@ func TestMemoryIsNoAuthority(t *testing.T) {
 				synctest.Wait()
 				_, card := x.tg.card(0)
 				r := x.loaded(card.Request)
-				x.Requests.cache.note(stale(r), approver.NewRev(), 1)
+				old := stale(r)
+				x.Requests.cache.note(&old, approver.NewRev(), 1)
 				var saw Request
 				got, err := x.Requests.change(t.Context(), r.ID, func(r Request, now time.Time) (Request, error) {
 					saw = r
@@ -40,7 +42,7 @@ func TestMemoryIsNoAuthority(t *testing.T) {
 					t.Errorf("the last look was at %+v, %v", saw, err)
 				}
 				// A refusal is the record's own, too.
-				x.Requests.cache.note(stale(r), approver.NewRev(), 1)
+				x.Requests.cache.note(&old, approver.NewRev(), 1)
 				_, err = x.Requests.change(t.Context(), r.ID, func(r Request, _ time.Time) (Request, error) {
 					saw = r
 					return r, ErrTooSoon
@@ -58,26 +60,34 @@ func TestMemoryIsNoAuthority(t *testing.T) {
 func TestRequestCache(t *testing.T) {
 	var k requestCache
 	rev := approver.NewRev()
-	k.note(Request{ID: "r"}, rev, 1)
+	k.note(&Request{ID: "r"}, rev, 1)
 	if _, ok := k.at("r", approver.NewRev()); ok {
 		t.Error("it is known at a revision that nobody noted")
 	}
 	if _, ok := k.at("r", rev); !ok {
 		t.Error("it is forgotten at once")
 	}
-	k.note(Request{ID: "r"}, approver.NewRev(), maxCachedBytes+1)
+	k.note(&Request{ID: "r"}, approver.NewRev(), maxCachedBytes+1)
 	if _, _, ok := k.last("r"); ok {
 		t.Error("a large one is kept, or a former one in its place")
 	}
 	for i := range 2 * maxCached {
-		k.note(Request{ID: fmt.Sprint(i)}, rev, 1)
+		k.note(&Request{ID: fmt.Sprint(i)}, rev, 1)
 	}
 	if len(k.of) != maxCached {
 		t.Errorf("%d are kept", len(k.of))
 	}
-	k.note(Request{ID: fmt.Sprint(2*maxCached - 1), Closed: true}, rev, 1)
-	if len(k.of) != maxCached-1 {
-		t.Error("one whose life is over is kept")
+	for i := range 3 * maxClosed {
+		k.note(&Request{ID: fmt.Sprint("closed", i), Closed: true}, rev, 1)
+	}
+	closed := 0
+	for id := range k.of {
+		if strings.HasPrefix(id, "closed") {
+			closed++
+		}
+	}
+	if closed > maxClosed || len(k.closed) > maxClosed {
+		t.Errorf("%d whose life is over are kept", closed)
 	}
 }
 
@@ -86,42 +96,32 @@ func TestRequestCache(t *testing.T) {
 func TestRequestCacheWhileWriting(t *testing.T) {
 	var k requestCache
 	first, second := approver.NewRev(), approver.NewRev()
-	read := func(joined int) func() (Request, error) {
-		return func() (Request, error) { return Request{ID: "r", Joined: joined}, nil }
-	}
-	at := func(rev approver.Rev, joined int) {
+	joined := func(n int) *Request { return &Request{ID: "r", Joined: n} }
+	at := func(rev approver.Rev, n int) {
 		t.Helper()
-		if r, ok := k.at("r", rev); !ok || r.Joined != joined {
-			t.Errorf("got %+v, %t, want %d", r, ok, joined)
+		if r, ok := k.at("r", rev); !ok || r.Joined != n {
+			t.Errorf("got %+v, %t, want %d", r, ok, n)
 		}
 	}
-	toldFirst := k.begin("r", first, read(1))
+	toldFirst := k.begin(first, joined(1))
 	at(first, 1)
 	if _, _, ok := k.last("r"); ok {
 		t.Error("what may not be stored is the newest")
 	}
-	toldSecond := k.begin("r", second, read(2))
-	k.note(Request{ID: "r", Joined: 2}, second, 1)
+	toldSecond := k.begin(second, joined(2))
+	k.note(&Request{ID: "r", Joined: 2}, second, 1)
 	toldSecond()
-	k.note(Request{ID: "r", Joined: 1}, first, 1)
+	k.note(&Request{ID: "r", Joined: 1}, first, 1)
 	toldFirst()
 	at(first, 1)
 	at(second, 2)
 	failed := approver.NewRev()
-	k.begin("r", failed, read(3))()
+	k.begin(failed, joined(3))()
 	if _, ok := k.at("r", failed); ok {
 		t.Error("a write that failed is known")
 	}
-	k.begin("other", failed, read(3))()
+	k.begin(failed, &Request{ID: "other"})()
 	if len(k.of) != 1 {
 		t.Errorf("%d are kept", len(k.of))
-	}
-	wrong := errors.New("cannot be read")
-	k.noteRead("r", failed, 1, func() (Request, error) { return Request{}, wrong })
-	if _, ok := k.at("r", failed); ok {
-		t.Error("what cannot be read is known")
-	}
-	if _, _, ok := k.last("r"); ok {
-		t.Error("what cannot be read is the newest")
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"approver.example"
@@ -80,7 +79,8 @@ func (q *Requests) decode(ctx context.Context, id string, value []byte, rev appr
 		if r.ID != id {
 			return Request{}, fmt.Errorf("request %s: the stored record is of another request: %w", id, approver.ErrTampered)
 		}
-		q.cache.note(r, rev, len(value))
+		kept := r
+		q.cache.note(&kept, rev, len(value))
 	}
 	if confirmer, ok := q.Store.(approver.Confirmer); ok && r.State.Settled() {
 		if err := confirmer.Confirm(ctx, approver.Key("req", id), value, rev); err != nil {
@@ -119,7 +119,7 @@ func (q *Requests) change(
 		if next.State.Settled() && !r.State.Settled() {
 			next.EndedBy = q.process
 		}
-		value, err := EncodeRequest(q.sealer, next)
+		value, stored, err := encodeRequest(q.sealer, next)
 		if err != nil {
 			return r, err
 		}
@@ -128,11 +128,11 @@ func (q *Requests) change(
 			before = r.Due
 		}
 		newRev := approver.NewRev()
-		done := q.cache.begin(id, newRev, func() (Request, error) { return next, nil })
+		done := q.cache.begin(newRev, stored)
 		err = q.records.putBefore(ctx, before, approver.Key("req", id), value, rev, newRev, next.Attention(now),
 			q.keepUntil(next))
 		if err == nil {
-			q.cache.note(next, newRev, len(value))
+			q.cache.note(stored, newRev, len(value))
 		}
 		done()
 		switch {
@@ -236,13 +236,12 @@ func (q *Requests) unlinkCall(ctx context.Context, callID, id, dead string, why 
 func (q *Requests) saveNew(
 	ctx context.Context, r *Request, ways []codeLink, now time.Time, dead string, claim []approver.Write,
 ) error {
-	value, err := EncodeRequest(q.sealer, *r)
+	value, stored, err := encodeRequest(q.sealer, *r)
 	if err != nil {
 		return err
 	}
 	rev, id := approver.NewRev(), r.ID
-	read := sync.OnceValues(func() (Request, error) { return DecodeRequest(q.sealer, value) }) // as every reader has it
-	defer q.cache.begin(id, rev, read)()
+	defer q.cache.begin(rev, stored)()
 	keep := r.Due.Add(q.KeepFor)
 	writes := []approver.Write{
 		{Key: approver.Key("req", id), Value: value, Next: rev, Due: r.Attention(now),
@@ -261,7 +260,7 @@ func (q *Requests) saveNew(
 		return errClaimed
 	}
 	if errs[0] == nil {
-		q.cache.noteRead(id, rev, len(value), read)
+		q.cache.note(stored, rev, len(value))
 	}
 	if errs[0] == nil && errors.Is(errs[1], approver.ErrConflict) {
 		errs[1] = q.takeOverLink(ctx, *r, keep, dead)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"time"
 
 	"approver.example"
 	"approver.example/broadcaster/sealing"
@@ -54,24 +55,87 @@ func (s storedRequest) sealContext() []byte {
 
 // EncodeRequest returns the record of r.
 func EncodeRequest(sealer *sealing.Sealer, r Request) ([]byte, error) {
+	record, _, err := encodeRequest(sealer, r)
+	return record, err
+}
+
+// encodeRequest returns the record of r, and r as everybody reads it from that record.
+func encodeRequest(sealer *sealing.Sealer, r Request) (record []byte, stored *Request, err error) {
 	edit := r.Resolution.Edit
 	part := sealedPart{r.Call, r.Verdict, edit, edit != nil && r.Resolution.Approve}
+	s := &storedRequest{Request: r}
 	if edit != nil {
-		r.Resolution.Approve = false
+		s.Resolution.Approve = false
 	}
-	s := storedRequest{Request: r}
-	if context := s.sealContext(); r.sealed.holds(sealer, &part, context) {
-		s.Value = r.sealed.Value
-	} else {
-		plain, err := json.Marshal(part)
+	sealed := r.sealed
+	if context := s.sealContext(); !sealed.holds(sealer, &part, context) {
+		plain, err := json.Marshal(&part)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if s.Value, err = sealer.Seal(plain, context); err != nil {
-			return nil, err
+		value, err := sealer.Seal(plain, context)
+		if err != nil {
+			return nil, nil, err
+		}
+		sealed = &sealedAs{Value: value, context: context}
+		if !replacesBytes(plain) {
+			sealed.part = part.reread()
+		} else if err := json.Unmarshal(plain, &sealed.part); err != nil {
+			return nil, nil, err
 		}
 	}
-	return json.Marshal(s)
+	s.Value = sealed.Value
+	if record, err = json.Marshal(s); err != nil {
+		return nil, nil, err
+	}
+	if replacesBytes(record) {
+		r, err = DecodeRequest(sealer, record)
+		return record, &r, err
+	}
+	sealed.into(&s.Request)
+	return record, &s.Request, nil
+}
+
+// replacesBytes reports that an encoded text may have other strings than what it was made of, which
+// was no UTF-8.
+func replacesBytes(encoded []byte) bool { return bytes.Contains(encoded, []byte(`\ufffd`)) }
+
+// reread is the part as it is read from its record: without what is not kept.
+func (p sealedPart) reread() sealedPart {
+	call, verdict := &p.Call, &p.Verdict
+	call.Raw, call.ParkAt, call.Prompt, call.Start = nil, time.Time{}, nil, ""
+	call.Args, verdict.Args = compacted(call.Args), compacted(verdict.Args)
+	call.At = call.At.Round(0)
+	verdict.Found, verdict.Same, verdict.Approval = nil, nil, nil
+	verdict.Trial, verdict.Weakened, verdict.Unavailable, verdict.Ruled = false, false, false, false
+	verdict.Unasked, verdict.Evaluated, verdict.Unanswered = false, false, false
+	if p.Edit != nil {
+		edit := *p.Edit
+		edit.Args = compacted(edit.Args)
+		p.Edit = &edit
+	}
+	return p
+}
+
+// compacted is JSON as it is within a record. What is no JSON cannot be stored either.
+func compacted(text json.RawMessage) json.RawMessage {
+	if len(text) == 0 {
+		return text
+	}
+	out, err := json.Marshal(text)
+	if err != nil {
+		return text
+	}
+	return out
+}
+
+// into puts the sealed part into a request.
+func (s *sealedAs) into(r *Request) {
+	r.sealed = s
+	r.Call, r.Verdict, r.Resolution.Edit = s.part.Call, s.part.Verdict, s.part.Edit
+	if s.part.Edit != nil {
+		r.Resolution.Approve = s.part.Runs
+	}
 }
 
 // DecodeRequest reads a record. One whose sealed part is in the clear, was changed, or
@@ -92,15 +156,11 @@ func DecodeRequest(sealer *sealing.Sealer, record []byte) (Request, error) {
 	if err != nil {
 		return Request{}, err
 	}
-	var p sealedPart
-	if err := json.Unmarshal(plain, &p); err != nil {
+	sealed := &sealedAs{Value: s.Value, context: context}
+	if err := json.Unmarshal(plain, &sealed.part); err != nil {
 		return Request{}, err
 	}
 	r := s.Request
-	r.sealed = &sealedAs{s.Value, p, context}
-	r.Call, r.Verdict, r.Resolution.Edit = p.Call, p.Verdict, p.Edit
-	if p.Edit != nil {
-		r.Resolution.Approve = p.Runs
-	}
+	sealed.into(&r)
 	return r, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -198,4 +199,109 @@ func TestKeysReplacedWhileARequestWaits(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 	})
+}
+
+// What a process remembers of a request that it wrote is what it would read of it, whatever is in it. A
+// field that a record does not keep, and one that it changes, must not differ.
+func TestWhatIsRememberedIsWhatIsRead(t *testing.T) {
+	c := sealer(t, 1)
+	check := func(t *testing.T, r Request) *Request {
+		t.Helper()
+		record, stored, err := encodeRequest(c, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := DecodeRequest(c, record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(*stored, read) {
+			t.Errorf("remembered %+v\nread       %+v", *stored, read)
+		}
+		return stored
+	}
+	filled := func(seed int) (r Request) {
+		n := seed
+		fill(t, reflect.ValueOf(&r).Elem(), &n)
+		r.sealed = nil
+		return r
+	}
+	for seed := range 20 {
+		r := filled(seed)
+		if r.Call.Args == nil || r.Verdict.Found == nil || r.Call.Raw == nil || r.Resolution.Edit == nil {
+			t.Fatalf("not filled: %+v", r)
+		}
+		stored := check(t, r)
+		next := *stored // the steps after that
+		next.Joined++
+		check(t, next)
+		next.Resolution.Edit = nil
+		check(t, next)
+	}
+	for name, change := range map[string]func(r *Request){
+		"nothing":              func(r *Request) { *r = Request{} },
+		"no UTF-8 in the call": func(r *Request) { r.Call.Command = "echo \xff\xfe" },
+		"no UTF-8 in a choice": func(r *Request) { r.Verdict.Choices = []approver.Choice{{Label: "\xff"}} },
+		"no UTF-8 outside":     func(r *Request) { r.Unbound = []string{"\xff"} },
+		"its own replacement":  func(r *Request) { r.Call.Command = "echo \ufffd \\ufffd" },
+		"arguments with marks": func(r *Request) { r.Call.Args = json.RawMessage("{ \"a\" : \"<&>\u2028\" }") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := filled(3)
+			change(&r)
+			check(t, r)
+		})
+	}
+}
+
+// fill sets every exported field to something that is not zero.
+func fill(t *testing.T, v reflect.Value, n *int) {
+	t.Helper()
+	*n++
+	switch at := v.Addr().Interface().(type) {
+	case *time.Time:
+		*at = time.Unix(1790000000, int64(*n)).UTC()
+		return
+	case *json.RawMessage:
+		*at = json.RawMessage(fmt.Sprintf(`{ "a" : "<%d>" }`, *n))
+		return
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.String:
+		v.SetString(fmt.Sprint("<s>", *n))
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		v.SetInt(1)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		v.SetUint(1)
+	case reflect.Float32, reflect.Float64:
+		v.SetFloat(0.5)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range v.Len() {
+			fill(t, v.Index(i), n)
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(t, v.Index(i), n)
+		}
+	case reflect.Map:
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		fill(t, key, n)
+		fill(t, value, n)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(key, value)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(t, v.Elem(), n)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				fill(t, v.Field(i), n)
+			}
+		}
+	default:
+		t.Fatalf("a %s cannot be filled", v.Type())
+	}
 }

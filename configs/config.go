@@ -273,43 +273,6 @@ func (c Config) Destinations() []approver.Destination {
 	return all
 }
 
-// TextsAt returns what a card at a destination is written with: in the language of that conversation,
-// or of the approver whose own chat it is, or of the whole configuration.
-func (c Config) TextsAt(to approver.Destination) display.Texts {
-	return cmp.Or(c.languageIn(to.Channel, to.Conversation), c.languageBy(to.Channel, to.Conversation), c.Language).Texts()
-}
-
-// TextsFor returns what somebody is told with about their answer: in their own language, or in that of
-// the cards there.
-func (c Config) TextsFor(channel, sender, conversation string) display.Texts {
-	if own := c.languageBy(channel, sender); own != "" {
-		return own.Texts()
-	}
-	return c.TextsAt(approver.Destination{Channel: channel, Conversation: conversation})
-}
-
-// languageIn returns the language of a conversation; empty if it has none of its own.
-func (c Config) languageIn(channel, conversation string) (lang display.Lang) {
-	for _, ch := range c.Channels.InUse() {
-		if ch.Name == channel {
-			lang = ch.Languages()[conversation]
-		}
-	}
-	return lang
-}
-
-// languageBy returns the language of an approver; empty if they have none of their own.
-func (c Config) languageBy(channel, id string) display.Lang {
-	for _, ch := range c.Channels.InUse() {
-		for _, a := range ch.People() {
-			if ch.Name == channel && a.ID == id {
-				return a.Language
-			}
-		}
-	}
-	return ""
-}
-
 // AuditDir returns the folder of the audit.
 func (c Config) AuditDir() string {
 	if c.Audit.Dir != "" {

@@ -57,7 +57,7 @@ func TestWhoIsSpokenToInWhichLanguage(t *testing.T) {
 		{Channel: "terminal", Conversation: "local"}:             english,
 		{Channel: "web", Conversation: "x"}:                      german,
 	} {
-		if got := c.TextsAt(at).Text("Deny"); got != want {
+		if got := c.Languages().At(at).Text("Deny"); got != want {
 			t.Errorf("a card at %+v says %q, want %q", at, got, want)
 		}
 	}
@@ -68,11 +68,11 @@ func TestWhoIsSpokenToInWhichLanguage(t *testing.T) {
 		{"slack", "U0123456789", "C0123456789", english},
 		{"telegram", "666", "-1009876543210", german}, // a stranger
 	} {
-		if got := c.TextsFor(who.channel, who.sender, who.conversation).Text("Deny"); got != who.want {
+		if got := c.Languages().For(who.channel, who.sender, who.conversation).Text("Deny"); got != who.want {
 			t.Errorf("%+v is told %q", who, got)
 		}
 	}
-	if got := configs.Default().TextsAt(approver.Destination{}).Text("Deny"); got != english {
+	if got := configs.Default().Languages().At(approver.Destination{}).Text("Deny"); got != english {
 		t.Errorf("by default, cards say %q", got)
 	}
 }

@@ -130,7 +130,7 @@ func newBroadcaster(
 	if err != nil {
 		return nil, err
 	}
-	binder := fingerprint.New(rules.Reflex)
+	binder, languages := fingerprint.New(rules.Reflex), cfg.Languages()
 	b, err := broadcaster.NewBroadcaster(broadcaster.Options{
 		Store: base.store, Audit: base.told(log), SyncRelease: cfg.Storage().File == "",
 		OnAnswer: remember(rules.Reflex, rules.Tools, log.With("part", "precedents")),
@@ -142,7 +142,7 @@ func newBroadcaster(
 			defer base.calls.Give(call.Peer.UID)
 			return binder.Of(ctx, call, rules.Version())
 		},
-		Language: cfg.TextsAt, LanguageOf: cfg.TextsFor,
+		Language: languages.At, LanguageOf: languages.For,
 		Limit: limit(asks, base.isolation.Notice(), rules.Reflex.ProjectOf),
 		Rule:  exactRule, CodeKey: codeKeys[0], OldCodeKeys: codeKeys[1:], CodeLength: cfg.CodeLength, TTL: cfg.TTL,
 		KeepFor: cfg.Store.KeepFor,

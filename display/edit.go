@@ -60,7 +60,7 @@ type edit struct {
 // changeOf returns what a call does to a file. In case of doubt it is nothing that is known: the
 // tool of an MCP server, for one, means by its arguments what it likes.
 func (c Call) changeOf(fields []field) (ch change) {
-	tool := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(c.Tool))
+	tool := strings.ToLower(shape.WithoutDashes(c.Tool))
 	if strings.HasPrefix(c.Tool, "mcp__") || c.Question || c.OwnShell || c.Command != "" && !patchTools[tool] &&
 		!editorCommands[c.Command] {
 		return change{}

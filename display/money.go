@@ -2,6 +2,8 @@ package display
 
 import (
 	"strings"
+
+	"approver.example/display/shape"
 )
 
 // coins has the currencies whose smallest unit is not a hundredth of them, as payment services count: the number of
@@ -56,7 +58,7 @@ var coinEnds = []string{"cents", "minor", "minorunits", "pence", "smallestunit"}
 // Amount writes the amount of a call for people. It is in smallest units only if the schema of the tool is known to
 // count so, or the argument's name says it; anything else is written as it stands there.
 func Amount(tool, key, amount, currency string) string {
-	key = strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key))
+	key = strings.ToLower(shape.WithoutDashes(key))
 	for _, end := range coinEnds {
 		if strings.HasSuffix(key, end) {
 			if currency == "" && end == "cents" {

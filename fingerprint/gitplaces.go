@@ -98,6 +98,9 @@ func (g *gitCall) receiver(address string) {
 	}
 	at = filepath.Clean(abs(g.root, at))
 	for _, dir := range []string{at, at + ".git", filepath.Join(at, ".git"), filepath.Join(at+".git", ".git")} {
+		if _, err := g.Stat(dir); g.Look() && err != nil && disk.IsAbsent(err) {
+			continue // a folder that is not there has nothing to bind
+		}
 		if g.NothingBound(filepath.Join(dir, "objects")) && g.Once("receiver", dir) {
 			there := &gitCall{reading: g.reading, sub: "receive-pack", root: dir}
 			there.directory(dir)

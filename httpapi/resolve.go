@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -107,9 +108,12 @@ func (s *Resolve) watch(w http.ResponseWriter, r *http.Request, peer approver.Pe
 		return
 	}
 	err := s.Resolver.Watch(r.Context(), peer, func(event json.RawMessage) error {
-		line, err := json.Marshal(event) // valid JSON on one line
-		if err != nil {
-			return err
+		line := []byte(event)
+		if bytes.IndexByte(line, '\n') >= 0 || !json.Valid(line) { // an event is one line
+			var err error
+			if line, err = json.Marshal(event); err != nil {
+				return err
+			}
 		}
 		if err := context.Cause(r.Context()); err != nil {
 			return err

@@ -110,7 +110,7 @@ func (c *Channel) Watch(ctx context.Context, peer approver.Peer, emit func(json.
 		c.log.Info("a terminal left", "uid", person.ID)
 	}()
 	send := func(e Event) error {
-		body, err := json.Marshal(e)
+		body, err := e.MarshalJSON() // json.Marshal would read through all of it once more
 		if err != nil {
 			return fmt.Errorf("terminal: encode an event: %w", err)
 		}

@@ -20,6 +20,16 @@ var NameHints = []string{"pass", "secret", "token", "key", "pwd", "jwt", "_auth"
 // SecretWord is a pattern of the names of flags, fields and query parameters with a secret.
 const SecretWord = `(?:password|passwd|passphrase|token|api[_-]?key|access[_-]?key|client[_-]secret|secret[_-]key)`
 
+// WithoutDashes is a name without its dashes and underscores.
+func WithoutDashes(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' {
+			return -1
+		}
+		return r
+	}, name)
+}
+
 // IsSecretName reports whether a name is that of a secret, in any case and with any separators.
 func IsSecretName(name string) bool {
 	plain := strings.Map(func(r rune) rune {

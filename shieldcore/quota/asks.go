@@ -313,7 +313,6 @@ func (s *askedRecord) take(c AskLimits, who Asker, of, name string, now time.Tim
 	at, since := now.UnixNano(), now.Add(-askWindow).UnixNano()
 	s.Version = recordVersion
 	s.Last = slices.DeleteFunc(s.Last, func(q askedOnce) bool { return q.At <= since })
-	var mine []askedOnce
 	for i := range s.Last {
 		q := &s.Last[i]
 		if q.At > at { // a clock that was ahead must not close it for longer
@@ -322,15 +321,12 @@ func (s *askedRecord) take(c AskLimits, who Asker, of, name string, now time.Tim
 		if q.Name == name {
 			return changed, nil
 		}
-		if q.Of == of {
-			mine = append(mine, *q)
-		}
 	}
-	if err := tooMany(s.Last, c.User, "user", now); err != nil {
+	if err := tooMany(s.Last, "", c.User, "user", now); err != nil {
 		err.Whose = fmt.Sprintf("the agents of uid %d", who.Peer.UID)
 		return changed, err
 	}
-	if err := tooMany(mine, c.Agent, "agent", now); err != nil {
+	if err := tooMany(s.Last, of, c.Agent, "agent", now); err != nil {
 		err.Whose = fmt.Sprintf("%s in %s of uid %d", who.Agent, who.Project, who.Peer.UID)
 		return changed, err
 	}
@@ -338,13 +334,21 @@ func (s *askedRecord) take(c AskLimits, who Asker, of, name string, now time.Tim
 	return true, nil
 }
 
-// tooMany says when there may be one more than last, oldest first; nil is now.
-func tooMany(last []askedOnce, most int, limit string, now time.Time) *approver.TooManyError {
-	if len(last) < most {
-		return nil
+// tooMany says when there may be one more than last, oldest first, of an agent and project, or of all
+// if of is empty; nil is now.
+func tooMany(last []askedOnce, of string, most int, limit string, now time.Time) *approver.TooManyError {
+	n := 0
+	for i := len(last) - 1; i >= 0; i-- {
+		if of != "" && last[i].Of != of {
+			continue
+		}
+		if n++; n < most {
+			continue
+		}
+		again := time.Unix(0, last[i].At).Add(askWindow)
+		return &approver.TooManyError{Limit: limit, Most: most, Again: again, Wait: again.Sub(now)}
 	}
-	again := time.Unix(0, last[len(last)-most].At).Add(askWindow)
-	return &approver.TooManyError{Limit: limit, Most: most, Again: again, Wait: again.Sub(now)}
+	return nil
 }
 
 func checkAsked(s *askedRecord, _ string) error {
