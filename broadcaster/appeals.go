@@ -95,7 +95,7 @@ func (b *Broadcaster) Appealed(
 	if err := b.releases.answeredBefore(ctx, r, call); err != nil {
 		return v, false, err
 	}
-	r, runs = b.releases.told(ctx, r, runs)
+	r, runs = b.releases.told(ctx, r, call, runs)
 	if r.State.Settled() {
 		b.editor.settle(r.ID)
 	}

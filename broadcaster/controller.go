@@ -106,9 +106,21 @@ func (k *Controller) freeze(ctx context.Context, by, reason string) (denied int,
 	if err != nil {
 		return 0, before, err
 	}
+	stored := time.Now()
 	k.Mark.took(c.held)
 	denied, err = k.noteFrozen(ctx, c, by, reason)
+	awaitEffect(ctx, stored)
 	return denied, before, err
+}
+
+// effectTime is how long after it was stored a freeze is acknowledged, and the removal of a person:
+// a call whose release looked before that has its yes by then, so that none is released after
+// somebody heard of a freeze. See lookAgainAfter.
+const effectTime = 50 * time.Millisecond
+
+// awaitEffect waits until effectTime after a moment.
+func awaitEffect(ctx context.Context, stored time.Time) {
+	_ = sleep(ctx, effectTime-time.Since(stored))
 }
 
 // freezeAgain writes to the store the freeze that this process holds, which somebody may have
@@ -274,6 +286,7 @@ func (k *Controller) Hold(ctx context.Context, who Who, by, reason string) (deni
 		denied, freezeErr := k.Freeze(ctx, by, why)
 		return denied, errors.Join(fmt.Errorf("everything is frozen in place of one agent: %w", err), freezeErr)
 	}
+	defer awaitEffect(ctx, time.Now())
 	k.Log.Error("FROZEN: every call of one agent is denied", "who", who.String(), "by", by, "reason", reason)
 	auditErr := k.backlog.record(ctx, heldRecord(at, Hold{Freeze: Freeze{By: by, Reason: reason}, Who: who}))
 	if auditErr != nil {

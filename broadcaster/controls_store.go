@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"approver.example"
@@ -75,8 +76,10 @@ func decodeControls(mark *ControlMark, read func() ([]byte, error)) (c Controls,
 func decodeOnce(mark *ControlMark, read func() ([]byte, error)) (c Controls, err error) {
 	known := mark.Version()
 	value, err := read()
-	if err == nil && json.Unmarshal(value, &c) != nil {
-		err = approver.ErrTampered
+	if err == nil {
+		if c, err = mark.decode(value); err != nil {
+			err = approver.ErrTampered
+		}
 	}
 	why := vanished
 	switch {
@@ -103,6 +106,7 @@ func changeControls(
 		if err != nil {
 			return c, err
 		}
+		c.Holds, c.Removed = slices.Clone(c.Holds), slices.Clone(c.Removed) // others read what was loaded
 		tampered := c.Missing && rev == "" && c.Freeze.Reason != vanished
 		if err := step(&c, now); err != nil {
 			return c, err

@@ -1,7 +1,9 @@
 package broadcaster
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"sync"
 )
 
@@ -19,6 +21,8 @@ type ControlMark struct {
 	version uint64
 	removed RemovedPeople // in that version
 	held    *heldFreeze
+	read    []byte   // the record that was read last
+	decoded Controls // the same
 }
 
 // NewControlMark returns a mark that knows a version, such as the one in the audit.
@@ -66,6 +70,24 @@ func (m *ControlMark) check(c Controls, known uint64) Controls {
 		}
 	}
 	return m.with(c)
+}
+
+// decode returns the controls of a record. Each call reads the record several times, and it seldom
+// changes: one that is the same as before is not decoded again.
+func (m *ControlMark) decode(record []byte) (c Controls, err error) {
+	if m == nil {
+		return c, json.Unmarshal(record, &c)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.read != nil && bytes.Equal(m.read, record) {
+		return m.decoded, nil
+	}
+	if err := json.Unmarshal(record, &c); err != nil {
+		return Controls{}, err
+	}
+	m.read, m.decoded = record, c
+	return c, nil
 }
 
 // Removed returns the removals that this process knows of.

@@ -55,8 +55,14 @@ func TestRaceOnRedis(t *testing.T) {
 
 func openRedis(t *testing.T, server *redistest.Server) *redisstore.Store {
 	t.Helper()
+	return openRedisWith(t, server, hubKey(t))
+}
+
+// openRedisWith opens it with a key file, as another replica has it.
+func openRedisWith(t *testing.T, server *redistest.Server, key string) *redisstore.Store {
+	t.Helper()
 	store, err := redisstore.Open(t.Context(), redisstore.Config{
-		Addrs: []string{server.Addr}, HubKeyFile: hubKey(t),
+		Addrs: []string{server.Addr}, HubKeyFile: key,
 	}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

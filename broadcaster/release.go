@@ -120,7 +120,7 @@ func (l *releases) answerCourier(
 	if err := l.answeredBefore(ctx, r, call); err != nil {
 		l.Log.Error("audit failed", "request", r.ID, "error", err)
 	}
-	if r, runs = l.told(ctx, r, runs); r.EndedBy == l.process {
+	if r, runs = l.told(ctx, r, call, runs); r.EndedBy == l.process {
 		l.editor.settle(r.ID)
 	}
 	return r, runs, nil
@@ -128,14 +128,14 @@ func (l *releases) answerCourier(
 
 // told has the audit follow a request before its courier hears of it. Nobody, not even the
 // agent, hears of a yes that the audit does not follow. A no stays a no if that fails.
-func (l *releases) told(ctx context.Context, r Request, runs bool) (Request, bool) {
+func (l *releases) told(ctx context.Context, r Request, call approver.ToolCall, runs bool) (Request, bool) {
 	if !runs && r.EndedBy != l.process { // its process does that
 		return r, false
 	}
 	began := time.Now()
 	err := l.history.follow(ctx, r)
 	if err == nil && runs && time.Since(began) > lookAgainAfter { // people may have frozen everything meanwhile
-		err = l.grants.stillGood(ctx, r, r.Call)
+		err = l.stands(ctx, r, call)
 	}
 	if err == nil {
 		return r, runs
@@ -151,8 +151,23 @@ func (l *releases) told(ctx context.Context, r Request, runs bool) (Request, boo
 	return r, false
 }
 
-// lookAgainAfter is how long a yes may wait for the audit without another look at whether it stands.
+// lookAgainAfter is how old a look at whether a yes stands may be when the yes is given. A freeze is
+// acknowledged only effectTime after it is stored, which is more than two of these.
 const lookAgainAfter = 20 * time.Millisecond
+
+// maxLooks bounds the looks at a store that takes longer than that for each.
+const maxLooks = 3
+
+// stands looks whether a yes still stands, until a look is young enough.
+func (l *releases) stands(ctx context.Context, r Request, call approver.ToolCall) (err error) {
+	for range maxLooks {
+		began := time.Now()
+		if err = l.grants.stillGood(ctx, r, call); err != nil || time.Since(began) <= lookAgainAfter {
+			return err
+		}
+	}
+	return nil
+}
 
 // yesRecorded has the audit take people's yes before the last look at whether it stands. If the
 // store is on other machines, it is durable in this daemon's own log then.
@@ -214,7 +229,7 @@ func (l *releases) lastLook(
 		return l.withhold(context.WithoutCancel(ctx), r, why), false, err
 	}
 	ctx = context.WithoutCancel(ctx)
-	err := patiently(ctx, func() error { return l.grants.stillGood(ctx, r, call) })
+	err := patiently(ctx, func() error { return l.stands(ctx, r, call) })
 	// The call was examined before its yes was stored, which the store may have held up.
 	if err == nil && time.Since(l.handovers.examined(holder)) > examinedFor {
 		if bound, bindErr := l.Fingerprint(ctx, call); bindErr != nil || !bound.Fingerprint.Equal(r.Fingerprint) {
@@ -287,12 +302,12 @@ func (l *releases) share(
 		return r, false, err
 	}
 	if err = l.yesRecorded(ctx, r); err == nil {
-		err = l.grants.stillGood(ctx, r, call)
+		err = l.stands(ctx, r, call)
 	}
 	if err == nil {
 		began := time.Now()
 		if err = l.history.followTaken(ctx, r, call.ID); err == nil && time.Since(began) > lookAgainAfter {
-			err = l.grants.stillGood(ctx, r, call)
+			err = l.stands(ctx, r, call)
 		}
 	}
 	if err != nil {

@@ -44,6 +44,7 @@ func (m *Removals) Remove(ctx context.Context, gone Removal) (voided int, err er
 	if err != nil {
 		return 0, fmt.Errorf("%s was NOT removed (approver freeze stops everything): %w", display.Safe(gone.Person), err)
 	}
+	defer awaitEffect(ctx, time.Now())
 	removal := removedRecord(at, gone, ended)
 	m.Log.Warn("PEOPLE: " + removal.Note)
 	if err = m.backlog.record(ctx, removal); err != nil {
