@@ -154,6 +154,13 @@ func GetNow(ctx context.Context, store KV, key string) (value []byte, rev Rev, n
 	return value, rev, now, err
 }
 
+// A RevReader is a KV that can say that a record is still the one which its reader has, at less
+// than the price of reading it.
+type RevReader interface {
+	// GetUnless is Get. If the record has the revision that the caller knows, the value is nil.
+	GetUnless(ctx context.Context, key string, known Rev) (value []byte, rev Rev, err error)
+}
+
 // A Sweeper is a KV that can look through all shards at the cost of one.
 type Sweeper interface {
 	// DueAll returns what Due returns for every shard, up to limit keys of each. If some shards

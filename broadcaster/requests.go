@@ -1,6 +1,7 @@
 package broadcaster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,9 +31,31 @@ type Requests struct {
 // configured to make it. The caller acts on it, and a fail-over must not take back what people
 // and agents were told.
 func (q *Requests) load(ctx context.Context, id string) (Request, approver.Rev, error) {
+	r, rev, err := q.unlessKnown(ctx, id)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return r, rev, err
+	}
 	value, rev, err := q.Store.Get(ctx, approver.Key("req", id))
 	if err != nil {
 		return Request{}, "", err
+	}
+	r, err = q.decode(ctx, id, value, rev)
+	return r, rev, err
+}
+
+// unlessKnown is load from a store that does not return again what this process has.
+func (q *Requests) unlessKnown(ctx context.Context, id string) (Request, approver.Rev, error) {
+	store, ok := q.Store.(approver.RevReader)
+	if _, confirms := q.Store.(approver.Confirmer); !ok || confirms {
+		return Request{}, "", errors.ErrUnsupported
+	}
+	known, had, _ := q.cache.last(id)
+	value, rev, err := store.GetUnless(ctx, approver.Key("req", id), had)
+	switch {
+	case err != nil:
+		return Request{}, "", err
+	case value == nil:
+		return known, rev, nil
 	}
 	r, err := q.decode(ctx, id, value, rev)
 	return r, rev, err
@@ -59,6 +82,14 @@ func (q *Requests) loadNow(ctx context.Context, id string) (Request, approver.Re
 // reload is loadNow for a caller that has the record as it was at revision seen. A record that
 // has not changed is not decoded again.
 func (q *Requests) reload(ctx context.Context, r Request, seen approver.Rev) (Request, approver.Rev, time.Time, error) {
+	next, rev, err := q.unlessKnown(ctx, r.ID)
+	if !errors.Is(err, errors.ErrUnsupported) { // the clock of such a store costs nothing
+		if err != nil && !errors.Is(err, approver.ErrNotFound) {
+			return Request{}, "", time.Time{}, err
+		}
+		now, clockErr := q.Store.Now(ctx)
+		return next, rev, now, cmp.Or(clockErr, err)
+	}
 	value, rev, now, err := approver.GetNow(ctx, q.Store, approver.Key("req", r.ID))
 	if err != nil {
 		return Request{}, "", now, err
