@@ -11,8 +11,8 @@ import (
 
 	"approver.example"
 	"approver.example/broadcaster"
-	"approver.example/store/boltstore"
 	"approver.example/store/redisstore"
+	"approver.example/store/sqlitestore"
 	"approver.example/store/storetest/redistest"
 )
 
@@ -25,10 +25,10 @@ func TestAFilledRecordTakesEveryFreezeOnTheRealStores(t *testing.T) {
 		t.Skip("records of megabytes take minutes under the race detector, in one goroutine")
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	t.Run("bolt", func(t *testing.T) {
+	t.Run("embedded", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "approver.db")
 		filledRecord(t, func() approver.KV {
-			store, err := boltstore.Open(boltstore.Config{Path: path}, quiet)
+			store, err := sqlitestore.Open(sqlitestore.Config{Path: path}, quiet)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,8 +11,8 @@ import (
 
 	"approver.example"
 	"approver.example/broadcaster"
-	"approver.example/store/boltstore"
 	"approver.example/store/redisstore"
+	"approver.example/store/sqlitestore"
 	"approver.example/store/storetest/redistest"
 )
 
@@ -28,8 +28,8 @@ func twoDaemons(t *testing.T, open func() approver.KV) (here, there replica, sto
 // connections of its own.
 func onBothStores(t *testing.T, test func(t *testing.T, open func() approver.KV)) {
 	quiet := slog.New(slog.DiscardHandler)
-	t.Run("bolt", func(t *testing.T) {
-		store, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "approver.db")}, quiet)
+	t.Run("embedded", func(t *testing.T) {
+		store, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "approver.db")}, quiet)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/store/boltstore"
 	"approver.example/store/redisstore"
+	"approver.example/store/sqlitestore"
 	"approver.example/store/storetest/redistest"
 )
 
@@ -33,8 +33,8 @@ const (
 	raceLead     = 40 * time.Millisecond // how long before the deadline the first answer
 )
 
-func TestRaceOnBolt(t *testing.T) {
-	store, err := boltstore.Open(boltstore.Config{
+func TestRaceOnAFile(t *testing.T) {
+	store, err := sqlitestore.Open(sqlitestore.Config{
 		Path: filepath.Join(t.TempDir(), "approver.db"),
 	}, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"approver.example"
 	"approver.example/broadcaster"
 	"approver.example/fingerprint"
-	"approver.example/store/boltstore"
+	"approver.example/store/sqlitestore"
 	"approver.example/store/storetest/redistest"
 )
 
@@ -34,8 +34,8 @@ func (s shifted) Now(ctx context.Context) (time.Time, error) {
 // compare-and-set: the real stores have both, for two daemons on one of them too.
 func TestAYesIsReadAgainOnTheRealStores(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) approver.KV{
-		"bolt": func(t *testing.T) approver.KV {
-			store, err := boltstore.Open(boltstore.Config{
+		"embedded": func(t *testing.T) approver.KV {
+			store, err := sqlitestore.Open(sqlitestore.Config{
 				Path: filepath.Join(t.TempDir(), "approver.db"),
 			}, slog.New(slog.DiscardHandler))
 			if err != nil {

@@ -14,8 +14,8 @@ import (
 	"approver.example"
 	"approver.example/broadcaster"
 	"approver.example/fingerprint"
-	"approver.example/store/boltstore"
 	"approver.example/store/redisstore"
+	"approver.example/store/sqlitestore"
 	"approver.example/store/storetest/redistest"
 )
 
@@ -36,8 +36,8 @@ func TestKeysRotateUnderAnOpenRequest(t *testing.T) {
 	}
 	oldHub, newHub := strings.Repeat("o", 40), strings.Repeat("n", 40)
 	for name, open := range map[string]func(hub string) (closer, error){
-		"bolt": func(string) (closer, error) {
-			return boltstore.Open(boltstore.Config{Path: filepath.Join(dir, "db")}, silent)
+		"embedded": func(string) (closer, error) {
+			return sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(dir, "db")}, silent)
 		},
 		"redis": func(hub string) (closer, error) {
 			file := filepath.Join(dir, "hub.key")
@@ -114,7 +114,7 @@ func TestKeysRotateUnderAnOpenRequest(t *testing.T) {
 					Channel: "memory", Conversation: "room", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
 				})
 			}
-			if name == "bolt" { // in Redis the record itself would be refused
+			if name == "embedded" { // in Redis the record itself would be refused
 				run(newHub, [][]byte{newKey}, func(*broadcaster.Broadcaster) {
 					if out := typed(); out.Kind != approver.OutcomeUnknown {
 						t.Errorf("without the old key: %+v", out)

@@ -79,7 +79,7 @@ func (h *hookKV) Due(ctx context.Context, shard, limit int) ([]string, error) {
 func (h *hookKV) DueAll(context.Context, int) ([]string, error) { return nil, errors.ErrUnsupported }
 
 // The story: the consume reads the clock before the deadline and then waits in the
-// queue of a store whose disk stalls for five seconds (boltstore's one writer).
+// queue of a store whose disk stalls for five seconds (sqlitestore's one writer).
 // Nothing looks at the clock again when its turn comes: the call is released
 // seconds after the deadline. The expiry, which came later, is behind it in the
 // queue and finds a conflict.

@@ -16,7 +16,7 @@ func TestResolveKnowsEveryPath(t *testing.T) {
 	isolate(t)
 	var c configs.Config
 	fill(reflect.ValueOf(&c).Elem(), "")
-	before := fmt.Sprint(c.Store.Bolt, c.Store.Redis, c.Channels.Telegram)
+	before := fmt.Sprint(c.Store.Sqlite, c.Store.Bolt, c.Store.Redis, c.Channels.Telegram)
 	r, err := c.Resolve("/base")
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestResolveKnowsEveryPath(t *testing.T) {
 	if seen < 15 {
 		t.Errorf("only %d paths", seen)
 	}
-	if after := fmt.Sprint(c.Store.Bolt, c.Store.Redis, c.Channels.Telegram); after != before {
+	if after := fmt.Sprint(c.Store.Sqlite, c.Store.Bolt, c.Store.Redis, c.Channels.Telegram); after != before {
 		t.Error("Resolve changed the configuration that it was given")
 	}
 }

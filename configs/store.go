@@ -9,17 +9,19 @@ import (
 	"approver.example"
 	"approver.example/internal/secret"
 	"approver.example/internal/section"
-	"approver.example/store/boltstore"
 	"approver.example/store/redisstore"
+	"approver.example/store/sqlitestore"
 )
 
 // Store says where requests are kept. It has a field for each store that exists, and at most
 // one may be set; none means a file in Config.Dir.
 type Store struct {
 	// KeepFor is how long a request stays in the store after its deadline.
-	KeepFor time.Duration      `yaml:"keep_for"`
-	Bolt    *boltstore.Config  `yaml:"bolt"`
-	Redis   *redisstore.Config `yaml:"redis"`
+	KeepFor time.Duration       `yaml:"keep_for"`
+	Sqlite  *sqlitestore.Config `yaml:"sqlite"`
+	// Bolt is what Sqlite was called before its file was one of SQLite.
+	Bolt  *sqlitestore.Config `yaml:"bolt"`
+	Redis *redisstore.Config  `yaml:"redis"`
 }
 
 // A storeSection is the configuration of a store: a pointer to a struct.
@@ -42,7 +44,7 @@ func (c Config) store() storeSection {
 	for _, s := range sections[storeSection](&c.Store) {
 		return s
 	}
-	return &boltstore.Config{Path: filepath.Join(c.Dir, "approver.db")}
+	return &sqlitestore.Config{Path: filepath.Join(c.Dir, "approver.db")}
 }
 
 // Storage returns what the daemon needs to know about the store in use.

@@ -86,7 +86,7 @@ func TestWhoeverWasRemovedOperatesNothing(t *testing.T) {
 		"the account stands for itself": {`[{id: "61004"}, {id: "61005"}]`, broadcaster.Removal{Person: "terminal:61004"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
+			l := startRoom(t, daemontest.EmbeddedPlace(), t.TempDir())
 			defer l.stop()
 			d := gateAdmin(t, l, tt.lists)
 			p := doorkeeper{admin: d}
@@ -140,7 +140,7 @@ func TestWhoeverWasRemovedOperatesNothing(t *testing.T) {
 
 // While it cannot be read who was removed, nobody but root does more than look and freeze.
 func TestOperatorsWhileTheStoreIsAway(t *testing.T) {
-	l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
+	l := startRoom(t, daemontest.EmbeddedPlace(), t.TempDir())
 	d := gateAdmin(t, l, `[{id: "61004", person: ada}]`)
 	l.stop() // and with it the store
 	p := doorkeeper{d, twoCards{}}
@@ -172,7 +172,7 @@ func TestOperatorsWhileTheStoreIsAway(t *testing.T) {
 
 // A store that has lost who was removed does not make an operator of them.
 func TestOperatorsOfAStoreThatLostTheRemoval(t *testing.T) {
-	l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
+	l := startRoom(t, daemontest.EmbeddedPlace(), t.TempDir())
 	defer l.stop()
 	d := gateAdmin(t, l, `[{id: "61004", person: ada}]`)
 	for _, mark := range []*broadcaster.ControlMark{l.people.Mark, broadcaster.NewControlMark(0)} {
@@ -208,7 +208,7 @@ func (s lostControls) Get(ctx context.Context, key string) ([]byte, approver.Rev
 
 // A watch of somebody who is removed ends before the next card, and only theirs.
 func TestAWatchEndsWithARemoval(t *testing.T) {
-	l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
+	l := startRoom(t, daemontest.EmbeddedPlace(), t.TempDir())
 	defer l.stop()
 	d := gateAdmin(t, l, `[{id: "61004", person: ada}, {id: "61005", person: bob}]`)
 	for uid, sees := range map[uint32]int{61004: 1, 61005: 2} {
@@ -236,7 +236,7 @@ func TestAWatchEndsWithARemoval(t *testing.T) {
 // stayed open until the next card, was counted, and the removal had no word of warning. Now
 // it is counted no more at once, and ends without a card; that of somebody else stays.
 func TestAWatchThatShowsNothingEndsWithARemoval(t *testing.T) {
-	l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
+	l := startRoom(t, daemontest.EmbeddedPlace(), t.TempDir())
 	defer l.stop()
 	d := gateAdmin(t, l, `[{id: "61004", person: ada}, {id: "61005", person: bob}]`)
 	local, err := terminal.New(terminal.Config{AllowAnswers: true, Isolated: true,
@@ -313,7 +313,7 @@ func TestWhoseWatchCounts(t *testing.T) {
 // The story: two watches of somebody who was removed came back again and again, and each try
 // was a line of the log that did not say what was refused. Now one line a minute names it.
 func TestARefusalOfTheRemovedIsToldOnce(t *testing.T) {
-	l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
+	l := startRoom(t, daemontest.EmbeddedPlace(), t.TempDir())
 	defer l.stop()
 	d := gateAdmin(t, l, `[{id: "61004", person: ada}]`)
 	var out bytes.Buffer
@@ -358,7 +358,7 @@ func (twoCards) Answer(context.Context, approver.Peer, json.RawMessage) (json.Ra
 
 // What is sent with an operation is bounded, but for a freeze, which is taken whatever is said.
 func TestOperationsAreShort(t *testing.T) {
-	l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
+	l := startRoom(t, daemontest.EmbeddedPlace(), t.TempDir())
 	defer l.stop()
 	p := doorkeeper{admin: gateAdmin(t, l, `[{id: "61004", person: ada}]`)}
 	long := strings.Repeat("<", 60_000)
@@ -382,7 +382,7 @@ func TestOperationsAreShort(t *testing.T) {
 // The story: a uid that nobody trusts removes people of whom no list has heard, until no
 // place is left. The removal of an approver gets in, and root's removal of anybody.
 func TestFewStrangersAreRemoved(t *testing.T) {
-	l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
+	l := startRoom(t, daemontest.EmbeddedPlace(), t.TempDir())
 	defer l.stop()
 	d := gateAdmin(t, l, `[{id: "61004", person: ada}]`)
 	d.notice = "NOT ISOLATED"

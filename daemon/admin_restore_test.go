@@ -23,7 +23,7 @@ type backBench struct {
 }
 
 func newBackBench(t *testing.T) *backBench {
-	l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
+	l := startRoom(t, daemontest.EmbeddedPlace(), t.TempDir())
 	t.Cleanup(l.stop)
 	b := &backBench{newAuthorityBench(t), l}
 	b.kv, b.isolated = l.store, true
@@ -328,7 +328,7 @@ func TestOnlyRootRemovesRoot(t *testing.T) {
 // hand. Both were lifted, and root was told "the freeze is lifted". Now it says which there
 // were, by whom, since when and why.
 func TestUnfreezeSaysWhatItLifted(t *testing.T) {
-	l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
+	l := startRoom(t, daemontest.EmbeddedPlace(), t.TempDir())
 	defer l.stop()
 	d := &Admin{People: l.people, log: slog.New(slog.DiscardHandler)}
 	me := approver.Peer{Known: true, UID: 7}

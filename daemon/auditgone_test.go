@@ -40,7 +40,7 @@ func TestNoReleaseWithoutTheAudit(t *testing.T) {
 		for _, killed := range []bool{false, true} {
 			t.Run(name+map[bool]string{true: ", and killed"}[killed], func(t *testing.T) {
 				t.Parallel()
-				p := daemontest.BoltPlace()
+				p := daemontest.EmbeddedPlace()
 				l := startRoom(t, p, t.TempDir())
 				request, answer := l.ask("c1", false)
 				l.still() // the store has heard of the end

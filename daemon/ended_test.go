@@ -15,7 +15,7 @@ import (
 	"approver.example/broadcaster"
 	"approver.example/daemon/daemontest"
 	"approver.example/fingerprint"
-	"approver.example/store/boltstore"
+	"approver.example/store/sqlitestore"
 	"approver.example/tokens"
 )
 
@@ -48,7 +48,7 @@ func startRoom(t *testing.T, p daemontest.Place, dir string, id ...string) *room
 	var err error
 	l.log, err = os.Create(filepath.Join(dir, "daemon.log"))
 	must(err)
-	_, l.trust.survives = l.store.(*boltstore.Store)
+	_, l.trust.survives = l.store.(*sqlitestore.Store)
 	key, err := audit.LoadOrCreateKey(filepath.Join(dir, "audit.key"))
 	must(err)
 	l.records, err = audit.Open(t.Context(), audit.Options{
@@ -247,17 +247,17 @@ func TestAStoreOfAMomentBefore(t *testing.T) {
 						was = p.Snap(t, l.dir)
 					}
 					time.Sleep(followed)
-					killed := image(t, l.dir, storeName == "bolt")
+					killed := image(t, l.dir, storeName == "embedded")
 					l.stop()
 					p.Put(t, killed, was)
 					l = startRoom(t, p, killed)
 					defer l.stop()
 					lost := old && name != "nothing"
-					if frozen := l.freeze() != ""; frozen != (lost && storeName == "bolt") ||
+					if frozen := l.freeze() != ""; frozen != (lost && storeName == "embedded") ||
 						lost != (len(l.trust.doubts)+len(l.trust.missing) > 0) {
 						t.Fatalf("frozen for %q, doubts %q, struck %v", l.freeze(), l.trust.doubts, l.trust.missing)
 					}
-					if !lost || storeName == "bolt" {
+					if !lost || storeName == "embedded" {
 						return
 					}
 					if open, err := l.people.Requests.Open(t.Context()); err != nil || len(open) > 0 {

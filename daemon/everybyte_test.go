@@ -66,7 +66,7 @@ func written(secret string) map[string][]byte {
 // approved, some denied, some expire. No byte that it wrote or showed has a secret.
 func TestNoByteThatTheDaemonWritesHasASecret(t *testing.T) {
 	dir := t.TempDir()
-	l := startRoom(t, daemontest.BoltPlace(), dir)
+	l := startRoom(t, daemontest.EmbeddedPlace(), dir)
 	l.unbound = func(c approver.ToolCall) []string { return []string{"what " + c.Command + " runs", "./deploy"} }
 	var secrets []string
 	var calls []approver.ToolCall

@@ -16,12 +16,12 @@ import (
 	"approver.example/daemon/daemontest"
 	"approver.example/daemon/shield"
 	"approver.example/internal/timing"
-	"approver.example/store/boltstore"
+	"approver.example/store/sqlitestore"
 )
 
 // full is a store whose disk can be full: it reads, and takes no writes.
 type full struct {
-	*boltstore.Store
+	*sqlitestore.Store
 	is atomic.Bool
 }
 
@@ -38,11 +38,11 @@ func (f *full) PutBefore(
 // the calls that pass went on. Now the command says that this daemon alone holds the freeze,
 // status says so, too, and once there is room the store has it, until people lift it.
 func TestFreezeWithAFullStore(t *testing.T) {
-	p := daemontest.BoltPlace()
+	p := daemontest.EmbeddedPlace()
 	disk := &full{}
-	bolt := p.Open
+	opened := p.Open
 	p.Open = func(t *testing.T, dir string) daemontest.PlaceStore {
-		disk.Store = bolt(t, dir).(*boltstore.Store)
+		disk.Store = opened(t, dir).(*sqlitestore.Store)
 		return disk
 	}
 	l := startRoom(t, p, t.TempDir())

@@ -74,7 +74,7 @@ func TestChallengesOfRoot(t *testing.T) {
 // the code that only root is shown; or the daemon is root, so that an agent could be. Neither
 // gets a code, and neither approves, whatever it types.
 func TestOnlyRootIsShownACode(t *testing.T) {
-	l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
+	l := startRoom(t, daemontest.EmbeddedPlace(), t.TempDir())
 	defer l.stop()
 	d := &Admin{People: l.people, authority: &authority{}, log: slog.New(slog.DiscardHandler)}
 	request, answer := l.ask("c1", false)

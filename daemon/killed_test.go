@@ -31,7 +31,7 @@ func TestTheDaemonThatIsKilled(t *testing.T) {
 	if dir == "" {
 		t.Skip("it is for another test")
 	}
-	l := startRoom(t, daemontest.BoltPlace(), dir)
+	l := startRoom(t, daemontest.EmbeddedPlace(), dir)
 	said, err := os.OpenFile(filepath.Join(dir, "said"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestAKillLeavesEachEventOnce(t *testing.T) {
 	for range rounds {
 		killedDaemon(t, dir, rand.N(600*time.Millisecond)) //nolint:gosec // any moment will do
 	}
-	l := startRoom(t, daemontest.BoltPlace(), dir)
+	l := startRoom(t, daemontest.EmbeddedPlace(), dir)
 	allowed := saidAllow(t, dir)
 	var lines []audit.Line
 	// The questions that nobody answered end by themselves.

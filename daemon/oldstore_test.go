@@ -25,8 +25,8 @@ import (
 // bothPlaces make the real stores, empty.
 func bothPlaces() map[string]func(*testing.T) daemontest.Place {
 	return map[string]func(*testing.T) daemontest.Place{
-		"bolt":  func(*testing.T) daemontest.Place { return daemontest.BoltPlace() },
-		"redis": daemontest.RedisPlace,
+		"embedded": func(*testing.T) daemontest.Place { return daemontest.EmbeddedPlace() },
+		"redis":    daemontest.RedisPlace,
 	}
 }
 
@@ -68,12 +68,12 @@ func TestAYesIsNotBroughtBack(t *testing.T) {
 						l.still()
 						was = p.Snap(t, l.dir)
 					}
-					killed := image(t, l.dir, where == "bolt")
+					killed := image(t, l.dir, where == "embedded")
 					l.stop()
 					p.Put(t, killed, was)
 					l = startRoom(t, p, killed)
 					defer l.stop()
-					if froze := l.freeze() != ""; froze != (old && where == "bolt") {
+					if froze := l.freeze() != ""; froze != (old && where == "embedded") {
 						t.Errorf("frozen because %q", l.freeze())
 					}
 					if struck := len(l.trust.missing) > 0; struck != (old && where == "redis") {
@@ -139,7 +139,7 @@ func TestAnApproverWhoWasTakenOut(t *testing.T) {
 					l.still()
 					was = p.Snap(t, l.dir)
 				}
-				killed := image(t, l.dir, where == "bolt")
+				killed := image(t, l.dir, where == "embedded")
 				l.stop()
 				p.Put(t, killed, was)
 				l = startRoom(t, p, killed)
@@ -168,7 +168,7 @@ func TestAKillIsNoAlarm(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { server.Close() })
-	for where, addr := range map[string]string{"bolt": "", "redis": server.Addr} {
+	for where, addr := range map[string]string{"embedded": "", "redis": server.Addr} {
 		t.Run(where, func(t *testing.T) {
 			dir, random := t.TempDir(), rand.New(rand.NewPCG(7, uint64(len(addr))))
 			for n := range kills {
@@ -208,7 +208,7 @@ func TestAKillIsNoAlarm(t *testing.T) {
 
 // honestLife is a daemon that works until it is killed. It ends at once if it is frozen.
 func honestLife(t *testing.T, dir, redis string) {
-	p := daemontest.BoltPlace()
+	p := daemontest.EmbeddedPlace()
 	if redis != "" {
 		hub := filepath.Join(dir, "hub.key")
 		if err := os.WriteFile(hub, []byte(strings.Repeat("h", 40)), 0o600); err != nil {

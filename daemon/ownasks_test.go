@@ -17,7 +17,7 @@ import (
 	"approver.example/channels/terminal"
 	"approver.example/daemon/adminapi"
 	"approver.example/shieldcore/quota"
-	"approver.example/store/boltstore"
+	"approver.example/store/sqlitestore"
 )
 
 // The story: an agent ran approver pause sixty times at once. People got sixty
@@ -82,7 +82,7 @@ func TestOneOpenQuestionOfAnOperation(t *testing.T) {
 // What a process asks about approver itself is counted by its uid, apart from calls. Who is
 // trusted is not counted, so that an agent cannot use up what the owner needs.
 func TestWhoseQuestionsAboutApproverAreCounted(t *testing.T) {
-	kv, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "approver.db")},
+	kv, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "approver.db")},
 		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

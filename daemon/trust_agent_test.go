@@ -127,7 +127,7 @@ func TestTwoDaemonsWithOneID(t *testing.T) {
 		"no head in a file": {survives: true},
 	} {
 		tr := trust{survives: tt.survives}
-		store := daemontest.BoltPlace().Open(t, t.TempDir())
+		store := daemontest.EmbeddedPlace().Open(t, t.TempDir())
 		defer store.Close()
 		if err := tr.judge(t.Context(), store,
 			audit.Opening{Seq: 3, Head: tt.head, Lost: "the last 8 lines are gone"}); err != nil {

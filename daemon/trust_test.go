@@ -13,12 +13,12 @@ import (
 	"approver.example"
 	"approver.example/audit"
 	"approver.example/broadcaster"
-	"approver.example/store/boltstore"
+	"approver.example/store/sqlitestore"
 )
 
 // hiding is a store out of which somebody has taken records.
 type hiding struct {
-	*boltstore.Store
+	*sqlitestore.Store
 	gone map[string]bool
 }
 
@@ -33,7 +33,7 @@ func (h *hiding) Get(ctx context.Context, key string) ([]byte, approver.Rev, err
 type trustLife struct {
 	t       *testing.T
 	dir     string
-	store   *boltstore.Store
+	store   *sqlitestore.Store
 	records *audit.Log
 	people  *broadcaster.Broadcaster
 	trust   trust
@@ -53,7 +53,7 @@ func startLife(t *testing.T, dir, id string, gone ...string) *trustLife {
 		}
 	}
 	var err error
-	l.store, err = boltstore.Open(boltstore.Config{Path: filepath.Join(dir, "approver.db")}, log)
+	l.store, err = sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(dir, "approver.db")}, log)
 	must(err)
 	kv := &hiding{Store: l.store, gone: map[string]bool{}}
 	for _, key := range gone {
@@ -169,11 +169,17 @@ func image(t *testing.T, dir string, embedded ...bool) string {
 	return to
 }
 
-// put puts a store, or an audit, of another folder in the place of this one's.
+// put puts a store, with its log, or an audit, of another folder in the place of this one's.
 func put(t *testing.T, name, from, to string) {
 	t.Helper()
 	if err := os.Remove(filepath.Join(to, name)); err != nil {
 		t.Fatal(err)
+	}
+	_ = os.Remove(filepath.Join(to, name+"-wal"))
+	if data, err := os.ReadFile(filepath.Join(from, name+"-wal")); err == nil {
+		if err := os.WriteFile(filepath.Join(to, name+"-wal"), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	data, err := os.ReadFile(filepath.Join(from, name))
 	if err == nil {
@@ -327,7 +333,7 @@ func TestAnEarlyHeadIsNoUpgrade(t *testing.T) {
 		} {
 			t.Run(fmt.Sprint(name, " ", stopped), func(t *testing.T) {
 				dir := t.TempDir()
-				store, err := boltstore.Open(boltstore.Config{Path: filepath.Join(dir, "approver.db")},
+				store, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(dir, "approver.db")},
 					slog.New(slog.DiscardHandler))
 				if err != nil {
 					t.Fatal(err)
@@ -393,7 +399,7 @@ func TestHonestRestartsAreTrusted(t *testing.T) {
 func TestAnUpgradeIsTrusted(t *testing.T) {
 	dir := t.TempDir()
 	log := slog.New(slog.DiscardHandler)
-	kv, err := boltstore.Open(boltstore.Config{Path: filepath.Join(dir, "approver.db")}, log)
+	kv, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(dir, "approver.db")}, log)
 	if err != nil {
 		t.Fatal(err)
 	}

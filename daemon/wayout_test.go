@@ -17,7 +17,7 @@ import (
 // After people remove, status advised to pair a chat. What brings somebody back stands
 // there now, for each of those who were removed.
 func TestTheWayOutFitsTheCause(t *testing.T) {
-	l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
+	l := startRoom(t, daemontest.EmbeddedPlace(), t.TempDir())
 	defer l.stop()
 	b := newAuthorityBench(t)
 	b.kv = l.store
@@ -39,7 +39,7 @@ func TestTheWayOutFitsTheCause(t *testing.T) {
 // The story: everybody was removed, and status advised sudo approver approve ID. No request
 // waits where no answer counts: each call is denied at once. It is advised where it works.
 func TestRootApprovesWhatWaits(t *testing.T) {
-	l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
+	l := startRoom(t, daemontest.EmbeddedPlace(), t.TempDir())
 	defer l.stop()
 	unwatched, err := terminal.New(terminal.Config{Approvers: []approver.Approver{{ID: "7"}}},
 		slog.New(slog.DiscardHandler))

@@ -20,7 +20,7 @@ import (
 	"approver.example/broadcaster"
 	"approver.example/fingerprint"
 	"approver.example/reflexcore"
-	"approver.example/store/boltstore"
+	"approver.example/store/sqlitestore"
 	"github.com/google/uuid"
 )
 
@@ -61,7 +61,7 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	silent := slog.New(slog.DiscardHandler)
-	store, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "db")}, silent)
+	store, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "db")}, silent)
 	must(t, err)
 	engine := shared()
 	h := &fixture{T: t, dir: t.TempDir(), session: uuid.NewString(),

@@ -10,14 +10,14 @@ import (
 
 	"approver.example"
 	"approver.example/shieldcore"
-	"approver.example/store/boltstore"
+	"approver.example/store/sqlitestore"
 )
 
 // A shop is an installation that judges calls of tools, and whose daemon restarts.
 type shop struct {
 	t      *testing.T
 	path   string
-	store  *boltstore.Store
+	store  *sqlitestore.Store
 	policy *shieldcore.Live
 	tools  *shieldcore.Tools
 }
@@ -39,7 +39,7 @@ func (s *shop) restart() {
 	if s.store != nil {
 		must(s.t, s.store.Close())
 	}
-	kv, err := boltstore.Open(boltstore.Config{Path: s.path}, slog.New(slog.DiscardHandler))
+	kv, err := sqlitestore.Open(sqlitestore.Config{Path: s.path}, slog.New(slog.DiscardHandler))
 	must(s.t, err)
 	s.store = kv
 	s.tools = &shieldcore.Tools{Store: kv, Project: func(dir string) string { return strings.TrimSuffix(dir, "/src") }}

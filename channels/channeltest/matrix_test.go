@@ -17,7 +17,7 @@ import (
 	"approver.example/broadcaster"
 	"approver.example/channels/channeltest/fake"
 	"approver.example/fingerprint"
-	"approver.example/store/boltstore"
+	"approver.example/store/sqlitestore"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -269,7 +269,7 @@ func newMatrix(t *testing.T, a app, s state) *matrix {
 
 // embeddedIn is a store in a file of its own.
 func embeddedIn(t *testing.T, file string) approver.KV {
-	kv, err := boltstore.Open(boltstore.Config{Path: file}, slog.New(slog.DiscardHandler))
+	kv, err := sqlitestore.Open(sqlitestore.Config{Path: file}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"net"
 	"os"
@@ -17,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"go.etcd.io/bbolt"
+	"github.com/ncruces/go-sqlite3"
 
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/discord/discordtest"
@@ -611,11 +610,9 @@ func (m *badMachine) card(chat *telegramtest.Server) (message string) {
 // next daemon the system's clock has jumped from there.
 func (m *badMachine) setClock(at time.Time) {
 	m.t.Helper()
-	db, err := bbolt.Open(m.path("data/approver.db"), 0o600, &bbolt.Options{Timeout: time.Minute})
+	db, err := sqlite3.Open(m.path("data/approver.db"))
 	m.must(err)
-	m.must(db.Update(func(tx *bbolt.Tx) error {
-		return tx.Bucket([]byte("meta")).Put([]byte("clock"), binary.BigEndian.AppendUint64(nil, uint64(at.UnixNano())))
-	}))
+	m.must(db.Exec(fmt.Sprintf("UPDATE clock SET mark = %d", at.UnixNano())))
 	m.must(db.Close())
 }
 

@@ -51,6 +51,7 @@ type cli struct {
 
 	Audit auditlog.Cmd `cmd:"" group:"Proving" help:"Read, verify and export the audit."`
 
+	Store      storeCmd      `cmd:"" group:"Other" help:"Mend the embedded store, or convert it for an older approver."`
 	Demo       demoCmd       `cmd:"" group:"Other" help:"Show one approval after another, end to end, on fakes. Needs nothing."`
 	Bench      benchCmd      `cmd:"" group:"Other" help:"Measure this build on this machine."`
 	Version    versionCmd    `cmd:"" group:"Other" help:"Print version and build."`

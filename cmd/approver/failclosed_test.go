@@ -25,7 +25,7 @@ import (
 	"approver.example/shieldcore/evaluator/evaluatortest"
 	"approver.example/shieldcore/quota"
 	"approver.example/shieldcore/screen"
-	"approver.example/store/boltstore"
+	"approver.example/store/sqlitestore"
 )
 
 // tier2Policy lets a push go after the evaluation, and everything else at once.
@@ -60,7 +60,7 @@ func newTable(t *testing.T) *table {
 	if x.model, err = classifier.Load(); err != nil {
 		t.Fatal(err)
 	}
-	store, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "db")}, slog.New(slog.DiscardHandler))
+	store, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "db")}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 func TestKeysRotateWhileAHookWaits(t *testing.T) {
 	t.Parallel() // it waits most of the time
 	app := chatApps(t)[0]
-	for _, kind := range []string{"bolt", "redis"} {
+	for _, kind := range []string{"embedded", "redis"} {
 		t.Run(kind, func(t *testing.T) {
 			m := newPairMachine(t, app.section)
 			key := filepath.Join(m.dir, "data", "code.key")

@@ -13,7 +13,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
-	"approver.example/store/boltstore"
+	"approver.example/store/sqlitestore"
 )
 
 // The command of the hook test, and one that only looks like it.
@@ -63,7 +63,7 @@ func (l *Ledger) Notes() string {
 // OpenKV opens a store that ends with the test.
 func OpenKV(t *testing.T) approver.KV {
 	t.Helper()
-	kv, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "t.db")}, slog.New(slog.DiscardHandler))
+	kv, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "t.db")}, slog.New(slog.DiscardHandler))
 	must(t, err)
 	t.Cleanup(func() { _ = kv.Close() })
 	return kv

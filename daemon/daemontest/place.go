@@ -12,8 +12,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"approver.example"
-	"approver.example/store/boltstore"
 	"approver.example/store/redisstore"
+	"approver.example/store/sqlitestore"
 	"approver.example/store/storetest/redistest"
 	"approver.example/tokens"
 )
@@ -68,22 +68,25 @@ type Place struct {
 	Put  func(t *testing.T, dir string, was any)
 }
 
-// BoltPlace is an embedded store.
-func BoltPlace() Place {
+// EmbeddedPlace is an embedded store. Its content is a file and, while it is open, its log.
+func EmbeddedPlace() Place {
 	db := func(dir string) string { return filepath.Join(dir, "approver.db") }
 	return Place{
 		Open: func(t *testing.T, dir string) PlaceStore {
-			s, err := boltstore.Open(boltstore.Config{Path: db(dir)}, slog.New(slog.DiscardHandler))
+			s, err := sqlitestore.Open(sqlitestore.Config{Path: db(dir)}, slog.New(slog.DiscardHandler))
 			must(t, err)
 			return s
 		},
 		Snap: func(t *testing.T, dir string) any {
-			b, err := os.ReadFile(db(dir))
+			file, err := os.ReadFile(db(dir))
 			must(t, err)
-			return b
+			log, _ := os.ReadFile(db(dir) + "-wal") // or there is none
+			return [2][]byte{file, log}
 		},
 		Put: func(t *testing.T, dir string, was any) {
-			must(t, os.WriteFile(db(dir), was.([]byte), 0o600))
+			is := was.([2][]byte)
+			must(t, os.WriteFile(db(dir), is[0], 0o600))
+			must(t, os.WriteFile(db(dir)+"-wal", is[1], 0o600))
 		},
 	}
 }

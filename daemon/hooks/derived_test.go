@@ -13,7 +13,7 @@ import (
 	"approver.example/agents"
 	"approver.example/daemon/daemontest"
 	"approver.example/httpapi"
-	"approver.example/store/boltstore"
+	"approver.example/store/sqlitestore"
 )
 
 // The story: some agents give their calls no ids, so the id is what the call is. A call that people
@@ -35,7 +35,7 @@ func TestOutcomesOfCallsWithoutIDs(t *testing.T) {
 		"permitted, and another is judged": {[]outcome{u, p, u}, []outcome{p, 0}},
 	} {
 		for _, lasting := range []bool{false, true} {
-			store, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "db")}, slog.New(slog.DiscardHandler))
+			store, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "db")}, slog.New(slog.DiscardHandler))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +74,7 @@ func TestOutcomesOfCallsWithoutIDs(t *testing.T) {
 // back and got it again. That counted as two permissions, and when the same call ran once more, unasked, the
 // record was that of a call that had been let go.
 func TestACourierThatComesBackIsOnePermission(t *testing.T) {
-	store, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "db")}, slog.New(slog.DiscardHandler))
+	store, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "db")}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

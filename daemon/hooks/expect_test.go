@@ -9,7 +9,7 @@ import (
 
 	"approver.example"
 	"approver.example/agents"
-	"approver.example/store/boltstore"
+	"approver.example/store/sqlitestore"
 )
 
 // People are asked, the daemon says yes to the agent and is killed before anything more is stored. The report of
@@ -124,7 +124,7 @@ func TestAnExpectationReplacesNothing(t *testing.T) {
 
 func expecting(t *testing.T) (approver.KV, agents.Event, approver.ToolCall) {
 	t.Helper()
-	store, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "db")}, slog.New(slog.DiscardHandler))
+	store, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "db")}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"approver.example"
 	"approver.example/agents"
-	"approver.example/store/boltstore"
+	"approver.example/store/sqlitestore"
 )
 
 // fullStore keeps nothing more once it is full.
@@ -32,12 +32,12 @@ func (s *fullStore) Put(
 // nobody heard why the same report, sent twice, was later taken for a second run. It is told
 // now, and what the agent was told is known all the same.
 func TestAStoreThatCannotKeepThatACallRanIsTold(t *testing.T) {
-	bolt, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "db")}, slog.New(slog.DiscardHandler))
+	kv, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "db")}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = bolt.Close() })
-	store := &fullStore{KV: bolt}
+	t.Cleanup(func() { _ = kv.Close() })
+	store := &fullStore{KV: kv}
 	ev := agents.Event{Agent: "claude", UseID: "toolu_1"}
 	told := use{outcome: permitted, content: agents.Content{1}, lasting: true}
 	first := &Outcomes{Store: store}

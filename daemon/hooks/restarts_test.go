@@ -23,7 +23,7 @@ import (
 	"approver.example/httpapi"
 	"approver.example/reflexcore/memory"
 	"approver.example/shieldcore"
-	"approver.example/store/boltstore"
+	"approver.example/store/sqlitestore"
 )
 
 // A shift is what judges honest calls over many starts: the real stages, a store on
@@ -31,7 +31,7 @@ import (
 type shift struct {
 	t        testing.TB
 	path     string
-	store    *boltstore.Store
+	store    *sqlitestore.Store
 	stages   func(approver.KV) (judges, fresh []approver.Stage)
 	audit    *daemontest.Ledger
 	asked    int
@@ -91,7 +91,7 @@ func (s *shift) start(n int) {
 	}
 	log := slog.New(slog.DiscardHandler)
 	var err error
-	if s.store, err = boltstore.Open(boltstore.Config{Path: s.path}, log); err != nil {
+	if s.store, err = sqlitestore.Open(sqlitestore.Config{Path: s.path}, log); err != nil {
 		s.t.Fatal(err)
 	}
 	if first {

@@ -12,7 +12,7 @@ import (
 
 	"approver.example"
 	"approver.example/agents"
-	"approver.example/store/boltstore"
+	"approver.example/store/sqlitestore"
 )
 
 // An agent was told yes only by an answer that lets the call run, of a verdict that lets it.
@@ -129,9 +129,9 @@ type lateStore struct{ approver.KV }
 
 func (lateStore) Now(context.Context) (time.Time, error) { return time.Time{}, errUnread }
 
-func openStore(t *testing.T) *boltstore.Store {
+func openStore(t *testing.T) *sqlitestore.Store {
 	t.Helper()
-	store, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "db")}, slog.New(slog.DiscardHandler))
+	store, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "db")}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

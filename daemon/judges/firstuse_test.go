@@ -13,7 +13,7 @@ import (
 	"approver.example/configs"
 	"approver.example/gate"
 	"approver.example/shieldcore"
-	"approver.example/store/boltstore"
+	"approver.example/store/sqlitestore"
 )
 
 // What the built-in policies make of the first use of a tool in a project: permissive finds nothing,
@@ -45,7 +45,7 @@ func TestPresetsAndFirstUse(t *testing.T) {
 		}
 		path := filepath.Join(t.TempDir(), "db")
 		for i, want := range want {
-			kv, err := boltstore.Open(boltstore.Config{Path: path}, log)
+			kv, err := sqlitestore.Open(sqlitestore.Config{Path: path}, log)
 			if err != nil {
 				t.Fatal(err)
 			}

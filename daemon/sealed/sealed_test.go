@@ -22,7 +22,7 @@ type linesRecord struct{ Lines []string }
 // gone: every daemon was frozen. Now they move along. Back under the former name, what
 // was in force then does not come back; nor does anything where a record was removed.
 func TestSealedRecordsMoveWithTheName(t *testing.T) {
-	store := daemontest.BoltPlace().Open(t, t.TempDir())
+	store := daemontest.EmbeddedPlace().Open(t, t.TempDir())
 	defer store.Close()
 	hub := filepath.Join(t.TempDir(), "hub.key")
 	if err := os.WriteFile(hub, []byte(strings.Repeat("h", 40)), 0o600); err != nil {

@@ -17,8 +17,8 @@ import (
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/loop"
 	"approver.example/reflexcore/memory"
-	"approver.example/store/boltstore"
 	"approver.example/store/redisstore"
+	"approver.example/store/sqlitestore"
 	"approver.example/store/storetest/redistest"
 )
 
@@ -116,7 +116,7 @@ func onStores(t *testing.T, test func(t *testing.T, open func(t *testing.T) (mem
 	t.Run("embedded", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "approver.db")
 		test(t, func(t *testing.T) (memory.KV, func()) {
-			s, err := boltstore.Open(boltstore.Config{Path: path}, quiet())
+			s, err := sqlitestore.Open(sqlitestore.Config{Path: path}, quiet())
 			if err != nil {
 				t.Fatal(err)
 			}

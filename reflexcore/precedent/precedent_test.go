@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/store/boltstore"
 	"approver.example/store/redisstore"
+	"approver.example/store/sqlitestore"
 	"approver.example/store/storetest/redistest"
 )
 
@@ -109,8 +109,8 @@ func asked(t *testing.T, p *Precedents, k Key, call approver.ToolCall) bool {
 
 func stores(t *testing.T, test func(t *testing.T, kv KV)) {
 	quiet := slog.New(slog.DiscardHandler)
-	t.Run("bolt", func(t *testing.T) {
-		s, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "s.db")}, quiet)
+	t.Run("embedded", func(t *testing.T) {
+		s, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "s.db")}, quiet)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -49,7 +49,7 @@ func bench(b *testing.B, call func(b *testing.B, q *Quota) error) {
 func BenchmarkRefused(b *testing.B) {
 	c := small()
 	c.Agent = Rate{Count: 1, Per: time.Minute, Burst: 1}
-	q := newFor(b, shifted{boltPlace(b).open(b), atNoon()}, c)
+	q := newFor(b, shifted{embeddedPlace(b).open(b), atNoon()}, c)
 	want(b, q.Evaluate(b.Context(), agent(1, "a")), nil)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/store/boltstore"
 	"approver.example/store/redisstore"
+	"approver.example/store/sqlitestore"
 	"approver.example/store/storetest/redistest"
 )
 
@@ -65,12 +65,12 @@ type place struct {
 	key    string // the file of the hub key
 }
 
-func boltPlace(t testing.TB) place {
+func embeddedPlace(t testing.TB) place {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "approver.db")
-	return place{name: "bolt", open: func(t testing.TB) approver.KV {
+	return place{name: "embedded", open: func(t testing.TB) approver.KV {
 		t.Helper()
-		s, err := boltstore.Open(boltstore.Config{Path: path}, quiet())
+		s, err := sqlitestore.Open(sqlitestore.Config{Path: path}, quiet())
 		must(t, err)
 		t.Cleanup(func() { _ = s.Close() })
 		return s
@@ -98,7 +98,7 @@ func openRedis(t testing.TB, addr, key string) approver.KV {
 	return s
 }
 
-func places(t testing.TB) []place { return []place{boltPlace(t), redisPlace(t)} }
+func places(t testing.TB) []place { return []place{embeddedPlace(t), redisPlace(t)} }
 
 // large are limits that leave the rate out of the way.
 func large(budget int64) Config {

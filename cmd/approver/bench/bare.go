@@ -14,7 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"approver.example"
-	"approver.example/store/boltstore"
+	"approver.example/store/sqlitestore"
 	"approver.example/store/storetest/redistest"
 )
 
@@ -23,8 +23,8 @@ var bareBefore, bareAfter = strings.Repeat("a", 700), strings.Repeat("b", 700)
 
 // A bare is the engines alone, beside the daemons: Redis, and the engine of the embedded store.
 type bare struct {
-	rdb           *redis.Client    // nil without redis-server
-	file          *boltstore.Store // nil for the store redis
+	rdb           *redis.Client      // nil without redis-server
+	file          *sqlitestore.Store // nil for the store redis
 	serial        atomic.Int64
 	redis, engine rate
 }
@@ -48,7 +48,7 @@ func (b *bench) bare(ctx context.Context, store string) (*bare, error) {
 	}
 	if store == Embedded {
 		path := filepath.Join(b.dir, "bare.db")
-		if e.file, err = boltstore.Open(boltstore.Config{Path: path}, slog.New(slog.DiscardHandler)); err != nil {
+		if e.file, err = sqlitestore.Open(sqlitestore.Config{Path: path}, slog.New(slog.DiscardHandler)); err != nil {
 			return nil, err
 		}
 		b.onEnd(e.file.Close)
@@ -80,7 +80,7 @@ func (e *bare) round(ctx context.Context, b *bench) error {
 
 // bareFile is bareRedis for the embedded store.
 func (b *bench) bareFile(
-	ctx context.Context, kv *boltstore.Store, serial *atomic.Int64,
+	ctx context.Context, kv *sqlitestore.Store, serial *atomic.Int64,
 ) (n int, took time.Duration, err error) {
 	return during(b.bareFor, math.MaxInt, b.bareWorkers, func() error {
 		key, made, changed := approver.Key("bare", fmt.Sprint(serial.Add(1))), approver.NewRev(), approver.NewRev()

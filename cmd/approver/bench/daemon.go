@@ -30,7 +30,7 @@ const (
 )
 
 // embeddedStore is the store part of the configuration for the embedded store.
-const embeddedStore = "  bolt: {path: data/approver.db}\n"
+const embeddedStore = "  sqlite: {path: data/approver.db}\n"
 
 const standIn = "#!/bin/sh\nexit 1\n"
 

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
+	"github.com/ncruces/go-sqlite3"
 
 	"approver.example/channels/channeltest/fake"
 	"approver.example/httpapi"
@@ -89,18 +89,20 @@ func newest(t *testing.T, w *world, a *app, text string, n int) fake.Shown {
 // onBothStores plays a story on the embedded store and on a real Redis. dump
 // returns all that the store holds; the daemon must be down.
 func onBothStores(t *testing.T, story func(t *testing.T, w *world, dump func() []byte)) {
-	t.Run("bolt", func(t *testing.T) {
+	t.Run("embedded", func(t *testing.T) {
 		w := staged(t, Options{})
 		story(t, w, func() []byte {
 			var all []byte
-			db, err := bolt.Open(filepath.Join(w.dir, "data", "approver.db"), 0o600, &bolt.Options{ReadOnly: true})
+			db, err := sqlite3.Open(filepath.Join(w.dir, "data", "approver.db"))
 			must(t, w, err)
 			defer db.Close()
-			must(t, w, db.View(func(tx *bolt.Tx) error {
-				return tx.ForEach(func(_ []byte, b *bolt.Bucket) error {
-					return b.ForEach(func(k, v []byte) error { all = append(append(append(all, k...), v...), '\n'); return nil })
-				})
-			}))
+			rows, _, err := db.Prepare("SELECT key, value FROM records")
+			must(t, w, err)
+			defer rows.Close()
+			for rows.Step() {
+				all = append(append(append(all, rows.ColumnText(0)...), rows.ColumnRawBlob(1)...), '\n')
+			}
+			must(t, w, rows.Err())
 			raw, err := os.ReadFile(filepath.Join(w.dir, "data", "approver.db"))
 			must(t, w, err)
 			return append(all, raw...)

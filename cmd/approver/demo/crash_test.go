@@ -81,7 +81,7 @@ func (c tally) String() string {
 		c.lost, c.wrong, c.after, c.before, c.allowed, c.denied, c.expired, c.unseen, c.orphans)
 }
 
-func TestKillOnBolt(t *testing.T) {
+func TestKillOnAFile(t *testing.T) {
 	killing(t, staged(t, Options{}), rounds(t, 8))
 }
 

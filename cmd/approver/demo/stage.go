@@ -27,7 +27,7 @@ func (w *world) build(o Options) error {
 	w.bob = person{"Bob", map[string]string{"telegram": "10043", "slack": "U0BOB0043"}}
 	w.apps = []*app{w.telegram(), w.discord(), w.slack()}
 	w.model = evaluatortest.New()
-	store := "  bolt: {path: data/approver.db}\n"
+	store := "  sqlite: {path: data/approver.db}\n"
 	if o.Redis {
 		if store, err = w.startRedis(); err != nil {
 			return err

@@ -16,7 +16,7 @@ import (
 	"approver.example/cmd/approver/internal/judging"
 	"approver.example/configs"
 	"approver.example/daemon"
-	"approver.example/store/boltstore"
+	"approver.example/store/sqlitestore"
 )
 
 // A site is a folder with a configuration that serve and check are given.
@@ -120,7 +120,7 @@ var refusals = []struct {
 			s.t.Fatal(err)
 		}
 	}, "the socket's lock"},
-	{"a store in no folder", "store: {bolt: {path: none/approver.db}}\n", nil, "make the folder first"},
+	{"a store in no folder", "store: {sqlite: {path: none/approver.db}}\n", nil, "make the folder first"},
 	{"a file for the data folder", "dir: data\n", func(s site) { s.file("data", "x", 0o600) }, "not a folder"},
 	{"a file above the data folder", "dir: data/deeper\n", func(s site) { s.file("data", "x", 0o600) }, "not a directory"},
 	{"a file for the audit's folder", "", func(s site) { s.file("audit", "x", 0o600) }, "not a folder"},
@@ -197,7 +197,7 @@ func TestCheckFindsWhatServeRefuses(t *testing.T) {
 func (s site) half(name string) {
 	s.t.Helper()
 	path := filepath.Join(s.dir, name)
-	store, err := boltstore.Open(boltstore.Config{Path: path}, slog.New(slog.DiscardHandler))
+	store, err := sqlitestore.Open(sqlitestore.Config{Path: path}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		s.t.Fatal(err)
 	}

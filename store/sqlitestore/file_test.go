@@ -1,24 +1,22 @@
-package boltstore
+package sqlitestore
 
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/goccy/go-yaml"
-	"go.etcd.io/bbolt"
 
 	"approver.example"
 )
@@ -59,13 +57,39 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-func TestFileIsPrivate(t *testing.T) {
+// All files are the daemon's alone, whatever the umask says, and nothing else is left.
+func TestFilesArePrivate(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0))
 	path := newPath(t)
-	openFor(t, path)
-	info, err := os.Stat(path)
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("got mode %v, %v, want 0600", info.Mode(), err)
+	s := openFor(t, path)
+	mustPut(t, s, approver.Key("test", "1"), "v", "")
+	files := func(want ...string) {
+		t.Helper()
+		entries, err := os.ReadDir(filepath.Dir(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("%s: got mode %v, %v, want 0600", e.Name(), info.Mode(), err)
+			}
+			names = append(names, e.Name())
+		}
+		if !slices.Equal(names, want) {
+			t.Errorf("there are %q, want %q", names, want)
+		}
 	}
+	files("approver.db", "approver.db-shm", "approver.db-wal")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files("approver.db")
+	if err := CheckFile(path); err != nil {
+		t.Error(err)
+	}
+	files("approver.db")
 }
 
 func TestOneProcessAtATime(t *testing.T) {
@@ -107,14 +131,14 @@ func TestOpenRefuses(t *testing.T) {
 		}
 		return path
 	}
-	meta := func(t *testing.T, name, value []byte) string {
+	// changed is a store that SQLite changed.
+	changed := func(t *testing.T, sql string) string {
 		path := good(t)
-		db, err := bbolt.Open(path, 0o600, nil)
-		if err != nil {
-			t.Fatal(err)
+		c, err := connect(path, "", "query_only=OFF")
+		if err == nil {
+			err = errors.Join(c.Exec(sql), c.shut())
 		}
-		err = db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(meta).Put(name, value) })
-		if err = errors.Join(err, db.Close()); err != nil {
+		if err != nil {
 			t.Fatal(err)
 		}
 		return path
@@ -137,42 +161,52 @@ func TestOpenRefuses(t *testing.T) {
 			return change(t, func([]byte) []byte { return bytes.Repeat([]byte("not a store "), 2000) })
 		}, "is damaged, or no store"},
 		"its start is overwritten": {func(t *testing.T) string {
-			return change(t, func(b []byte) []byte { clear(b[:2*os.Getpagesize()]); return b })
+			return change(t, func(b []byte) []byte { clear(b[:2*pageSize]); return b })
 		}, "is damaged, or no store"},
 		"cut short": {func(t *testing.T) string { return change(t, func(b []byte) []byte { return b[:5000] }) },
 			"is damaged"},
 		"cut short by half": {func(t *testing.T) string {
-			return change(t, func(b []byte) []byte { return b[:5*os.Getpagesize()] })
+			return change(t, func(b []byte) []byte { return b[:5*pageSize] })
 		}, "is damaged"},
 		"cut short by a page": {func(t *testing.T) string {
-			path := good(t)
-			db, err := bbolt.Open(path, 0o600, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var holds int64
-			err = db.View(func(tx *bbolt.Tx) error { holds = tx.Size(); return nil })
-			if err = errors.Join(err, db.Close(), os.Truncate(path, holds-int64(os.Getpagesize()))); err != nil {
+			return change(t, func(b []byte) []byte { return b[:len(b)-pageSize] })
+		}, "is damaged"},
+		"no list of what is due": {func(t *testing.T) string { return changed(t, `DROP INDEX due`) }, `it has no part "due"`},
+		"no records": {func(t *testing.T) string { return changed(t, `ALTER TABLE records RENAME TO recordz`) },
+			`it has no part "records"`},
+		"another list": {func(t *testing.T) string { return changed(t, `CREATE INDEX more ON records(rev)`) },
+			`it has a part "more" that approver did not make`},
+		"a trigger": {func(t *testing.T) string {
+			return changed(t, `CREATE TRIGGER lift AFTER INSERT ON records BEGIN DELETE FROM records WHERE id = new.id; END`)
+		}, `it has a part "lift" that approver did not make`},
+		"no clock":       {func(t *testing.T) string { return changed(t, `DELETE FROM clock`) }, "it has no clock"},
+		"a later format": {func(t *testing.T) string { return changed(t, `PRAGMA user_version = 9`) }, "run the approver that wrote it"},
+		"a clock before all": {func(t *testing.T) string { return changed(t, `UPDATE clock SET mark = -1`) },
+			"its clock has a time before 1970"},
+		"another program's": {func(t *testing.T) string { return changed(t, `PRAGMA application_id = 7`) },
+			"it is the SQLite file of another program"},
+		"a log of another file": {func(t *testing.T) string {
+			path := newPath(t)
+			if err := os.WriteFile(path+"-wal", make([]byte, 5000), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			return path
-		}, "is damaged"},
-		"no list of what is due": {func(t *testing.T) string {
-			return change(t, func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("due"), []byte("eud")) })
-		}, `it has no part "due"`},
-		"no records": {func(t *testing.T) string {
-			return change(t, func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("records"), []byte("recordz")) })
-		}, `it has no part "records"`},
-		"a later format": {func(t *testing.T) string { return meta(t, formatName, []byte{9}) },
-			"run the approver that wrote it"},
-		"a clock before all": {func(t *testing.T) string { return meta(t, markName, bytes.Repeat([]byte{0xff}, 8)) },
-			"its clock has a time before 1970"},
+		}, "put the file back, or move"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			s, err := Open(Config{Path: test.path(t)}, quiet())
+			path := test.path(t)
+			before, _ := os.ReadFile(path)
+			check := CheckFile(path)
+			s, err := Open(Config{Path: path}, quiet())
 			if s != nil || err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, %v, want %q", s, err, test.want)
+			}
+			if path != "" && name != "no directory" && (check == nil || !strings.Contains(check.Error(), test.want)) {
+				t.Errorf("CheckFile: got %v, want %q", check, test.want)
+			}
+			if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+				t.Error("the file was changed")
 			}
 		})
 	}
@@ -199,25 +233,14 @@ func TestNoFlippedBitLosesARecordInSilence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The bytes of pages that hold something. In bbolt's list of free pages a flip can
-	// give a page away that is in use, which nothing but a walk over all pages finds.
-	const freelist = 0x10
-	var used []int
-	for at := 0; at < len(good); at += os.Getpagesize() {
-		if len(bytes.Trim(good[at:at+os.Getpagesize()], "\x00")) > 16 && binary.LittleEndian.Uint16(good[at+8:]) != freelist {
-			for i := range os.Getpagesize() {
-				used = append(used, at+i)
-			}
-		}
-	}
 	random := rand.New(rand.NewPCG(1, 2))
 	flips, refused, silent := 80, 0, 0
 	if testing.Short() {
 		flips = 30
 	}
-	tried := 0
+	tried, found := 0, 0
 	for ; tried < flips || (refused == 0 || refused == tried) && tried < 20*flips; tried++ {
-		at, bit := used[random.IntN(len(used))], byte(1)<<random.IntN(8)
+		at, bit := random.IntN(len(good)), byte(1)<<random.IntN(8)
 		b := bytes.Clone(good)
 		b[at] ^= bit
 		if err := os.WriteFile(path, b, 0o600); err != nil {
@@ -227,6 +250,11 @@ func TestNoFlippedBitLosesARecordInSilence(t *testing.T) {
 		if err != nil {
 			refused++
 			continue
+		}
+		if n := len(unreadables(t, s)); n > 0 {
+			found++
+		} else {
+			t.Errorf("byte %d, bit %08b: nothing is found", at, bit)
 		}
 		if lost := missing(t, s, n); lost != "" {
 			silent++
@@ -238,10 +266,20 @@ func TestNoFlippedBitLosesARecordInSilence(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("%d flips: %d refused at the start, %d lost in silence", tried, refused, silent)
+	t.Logf("%d flips: %d refused at the start, %d with a record that is named, %d lost in silence", tried, refused, found, silent)
 	if refused == 0 || refused == tried {
 		t.Error("the flips show nothing")
 	}
+}
+
+// unreadables are the records that cannot be read.
+func unreadables(t *testing.T, s *Store) (lost []Unreadable) {
+	t.Helper()
+	err := s.view(t.Context(), nil, func(c *conn) (err error) { lost, err = complete(c); return err })
+	if err != nil {
+		t.Error(err)
+	}
+	return lost
 }
 
 // missing says which of n records is gone without an error.
@@ -274,15 +312,22 @@ func TestAFileThatWasTakenAwayIsNotWritten(t *testing.T) {
 	path := newPath(t)
 	s := openFor(t, path)
 	mustPut(t, s, approver.Key("test", "1"), "before", "")
-	for name, take := range map[string]func() error{
-		"removed":  func() error { return os.Rename(path, path+".away") },
-		"replaced": func() error { return errors.Join(os.Rename(path, path+".away"), os.WriteFile(path, nil, 0o600)) },
-	} {
-		if err := take(); err != nil {
+	for name, replaced := range map[string]bool{"removed": false, "replaced": true, "log removed": false,
+		"log replaced": true} {
+		path := path
+		if strings.HasPrefix(name, "log") {
+			path += "-wal"
+		}
+		err := os.Rename(path, path+".away")
+		if err == nil && replaced {
+			err = os.WriteFile(path, nil, 0o600)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
-		err := s.Put(t.Context(), approver.Key("test", name), []byte("v"), "", approver.NewRev(), time.Time{}, time.Time{})
-		if err == nil || !strings.Contains(err.Error(), "put it back, or restart approver") {
+		err = s.Put(t.Context(), approver.Key("test", name), []byte("v"), "", approver.NewRev(), time.Time{}, time.Time{})
+		if err == nil || !strings.Contains(err.Error(), path+" was removed or replaced") ||
+			!strings.Contains(err.Error(), "put it back, or restart approver") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := os.Rename(path+".away", path); err != nil {
@@ -297,10 +342,8 @@ func TestAFileThatWasTakenAwayIsNotWritten(t *testing.T) {
 func TestDamagedRecord(t *testing.T) {
 	s, key := openFor(t, newPath(t)), approver.Key("test", "damaged")
 	rev := mustPut(t, s, key, "v", "")
-	for name, damaged := range map[string][]byte{"short": []byte("\x01x"), "another format": make([]byte, 100),
-		"empty": {}} {
-		err := s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(records).Put([]byte(key), damaged) })
-		if err != nil {
+	for name, change := range map[string]string{"short": `rev = 'x'`, "before all": `due = -1`, "forgotten before all": `keep = -1`} {
+		if err := s.conn.Exec(`UPDATE records SET ` + change); err != nil { // nothing is written meanwhile
 			t.Fatal(err)
 		}
 		if v, r, err := s.Get(t.Context(), key); !errors.Is(err, approver.ErrTampered) || v != nil || r != "" {
@@ -364,26 +407,11 @@ func TestFullDiskLosesNothing(t *testing.T) {
 	wantValue(t, openFor(t, path), key, string(make([]byte, 4<<20)))
 }
 
-func TestSyncFailedTellsWritesFromSyncs(t *testing.T) {
-	for name, test := range map[string]struct {
-		err  error
-		want bool
-	}{
-		"a sync":  {fmt.Errorf("store x: %w", syscall.EIO), true},
-		"a write": {fmt.Errorf("store x: %w", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}), false},
-		"else":    {errors.New("file resize error"), false},
-	} {
-		if got := syncFailed(test.err); got != test.want {
-			t.Errorf("%s: got %v, want %v", name, got, test.want)
-		}
-	}
-}
-
 // A store whose sync failed refuses every write, and still reads.
 func TestBrokenStoreWritesNothing(t *testing.T) {
 	s, key := openFor(t, newPath(t)), approver.Key("test", "broken")
 	rev := mustPut(t, s, key, "before", "")
-	err := s.do(&op{ctx: t.Context(), apply: func(*bbolt.Tx) (bool, error, error) {
+	err := s.do(&op{ctx: t.Context(), apply: func(*batch) (bool, error, error) {
 		s.broken = errors.New("a sync failed")
 		return false, nil, nil
 	}})
@@ -402,7 +430,7 @@ func TestBrokenStoreWritesNothing(t *testing.T) {
 
 // crashVariable names, in a child process, the store to write to until it is
 // killed.
-const crashVariable = "BOLTSTORE_CRASH_TEST"
+const crashVariable = "SQLITESTORE_CRASH_TEST"
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(crashVariable); path != "" {

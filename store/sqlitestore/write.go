@@ -1,17 +1,13 @@
-package boltstore
+package sqlitestore
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
-	"strings"
 	"syscall"
 	"time"
 
-	"go.etcd.io/bbolt"
+	"github.com/ncruces/go-sqlite3"
 
 	"approver.example"
 	"approver.example/store/internal/arg"
@@ -27,13 +23,13 @@ const (
 
 // An op is one operation on its way through the writer.
 type op struct {
-	ctx  context.Context
-	keys []string // whose watchers are woken
-	size int      // bytes that it writes
-	// apply does the operation inside the batch's transaction. wrote says that there is
-	// something to commit. result is the outcome of this operation alone; failure fails the
-	// whole batch.
-	apply func(tx *bbolt.Tx) (wrote bool, result, failure error)
+	ctx   context.Context
+	parts []part // what it writes: their watchers are woken
+	size  int    // bytes that it writes
+	// apply decides, inside the batch's transaction, what the operation does, and adds it to the
+	// batch. wrote says that there is something to commit. result is the outcome of this operation
+	// alone; failure fails the whole batch.
+	apply func(b *batch) (wrote bool, result, failure error)
 	// undo reverts what apply changed in memory if the batch is not committed.
 	undo func()
 
@@ -129,15 +125,6 @@ func (s *Store) PutAll(ctx context.Context, writes []approver.Write) []error {
 	return errs
 }
 
-// A part is one record of a write.
-type part struct {
-	key     string
-	prev    approver.Rev
-	new     record
-	encoded []byte
-	old     record // as the transaction found it
-}
-
 // put makes the operation of a write.
 func (s *Store) put(ctx context.Context, before time.Time, w approver.Write) (*op, error) {
 	if err := arg.Write(w); err != nil {
@@ -147,91 +134,44 @@ func (s *Store) put(ctx context.Context, before time.Time, w approver.Write) (*o
 	if err != nil {
 		return nil, err
 	}
-	o := &op{ctx: ctx}
-	var parts []part
-	for _, w := range w.All() {
-		r := record{rev: w.Next, due: nanos(w.Due), keep: nanos(w.KeepUntil), value: w.Value}
-		// Encoding copies the value: the caller may change it once Put returns, maybe before the
-		// writer is done with it.
-		encoded := r.encode()
-		r.value = encoded[headLen:]
-		parts = append(parts, part{key: w.Key, prev: w.Prev, new: r, encoded: encoded})
-		o.keys, o.size = append(o.keys, w.Key), o.size+len(encoded)
+	o := &op{ctx: ctx, parts: make([]part, 0, 1+len(w.With))}
+	add := func(w *approver.Write) {
+		o.parts = append(o.parts, part{
+			key: w.Key, shard: shard, prev: w.Prev, rev: w.Next, due: nanos(w.Due), keep: nanos(w.KeepUntil),
+			// A copy: the caller may change the value once Put returns, maybe before the writer is done
+			// with it.
+			value: append([]byte{}, w.Value...),
+		})
+		o.size += len(w.Value)
 	}
-	o.apply = func(tx *bbolt.Tx) (bool, error, error) {
+	add(&w)
+	for i := range w.With {
+		add(&w.With[i])
+	}
+	o.apply = func(b *batch) (bool, error, error) {
 		now, _ := s.clock.read()
-		for i := range parts {
-			if done, err := parts[i].check(tx, now); err != nil || done && i == 0 {
+		for i := range o.parts {
+			if done, err := b.check(&o.parts[i], now); err != nil || done && i == 0 {
 				return false, err, nil
 			}
 		}
 		if !before.IsZero() && now >= before.UnixNano() {
 			return false, approver.ErrOverdue, nil
 		}
-		for _, p := range parts {
-			if err := replace(tx, shard, p.key, p.old, p.new, p.encoded); err != nil {
-				return false, nil, err
-			}
+		for i := range o.parts {
+			b.put(&o.parts[i])
 		}
 		return true, nil, nil
 	}
 	return o, nil
 }
 
-// check finds the record that the part replaces. done reports that it was written before.
-func (p *part) check(tx *bbolt.Tx, now int64) (done bool, err error) {
-	old, found, err := lookup(tx, p.key, now)
-	switch {
-	case err != nil:
-		return false, err
-	case found && old.rev == p.new.rev:
-		if !bytes.Equal(old.value, p.new.value) {
-			return false, approver.ErrConflict // a revision used twice
-		}
-		return true, nil
-	case found && old.rev != p.prev, !found && p.prev != "":
-		return false, approver.ErrConflict
+// nanos returns t in Unix nanoseconds; the zero time is never.
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return never
 	}
-	p.old = old
-	return false, nil
-}
-
-// replace writes a record and its entries. old may be the zero value. It does not touch entries
-// that stay the same: every page of the file that a transaction touches is written again.
-func replace(tx *bbolt.Tx, shard int, key string, old, r record, encoded []byte) error {
-	isNew := old.rev == ""
-	sameKeep := !isNew && old.keep == r.keep
-	sameDue := sameKeep && old.due == r.due // a due entry holds both times
-	var errs [5]error
-	if !isNew && !sameDue {
-		errs[0] = unlistDue(tx, shard, key, old)
-	}
-	if !isNew && !sameKeep {
-		errs[1] = unlistKeep(tx, key, old)
-	}
-	if r.due != never && !sameDue {
-		keep := binary.BigEndian.AppendUint64(nil, uint64(r.keep))
-		errs[2] = tx.Bucket(dues).Put(dueEntry(shard, r.due, key), keep)
-	}
-	if r.keep != never && !sameKeep {
-		errs[3] = tx.Bucket(keeps).Put(keepEntry(r.keep, key), nil)
-	}
-	errs[4] = tx.Bucket(records).Put([]byte(key), encoded)
-	return errors.Join(errs[:]...)
-}
-
-func unlistDue(tx *bbolt.Tx, shard int, key string, r record) error {
-	if r.due == never {
-		return nil
-	}
-	return tx.Bucket(dues).Delete(dueEntry(shard, r.due, key))
-}
-
-func unlistKeep(tx *bbolt.Tx, key string, r record) error {
-	if r.keep == never {
-		return nil
-	}
-	return tx.Bucket(keeps).Delete(keepEntry(r.keep, key))
+	return t.UnixNano()
 }
 
 // Lease implements approver.KV. No other process can have the file, so the
@@ -242,20 +182,20 @@ func (s *Store) Lease(ctx context.Context, name string, ttl time.Duration) (appr
 	}
 	granted := make(chan approver.Fence, 1)
 	o := &op{ctx: ctx}
-	o.apply = func(tx *bbolt.Tx) (bool, error, error) {
-		if fence, ok := s.held[name]; ok {
-			granted <- fence
-			return false, nil, nil
+	o.apply = func(b *batch) (bool, error, error) {
+		fence, ok := s.held[name]
+		if !ok {
+			last, err := b.fence(name)
+			if err != nil {
+				return false, nil, err
+			}
+			fence = last + 1
+			s.held[name] = fence
+			o.undo = func() { delete(s.held, name) }
+			b.fences = append(b.fences, name)
 		}
-		var fence uint64
-		if b := tx.Bucket(leases).Get([]byte(name)); len(b) == 8 {
-			fence = binary.BigEndian.Uint64(b)
-		}
-		fence++
-		s.held[name] = approver.Fence(fence)
-		o.undo = func() { delete(s.held, name) }
-		granted <- approver.Fence(fence)
-		return true, nil, tx.Bucket(leases).Put([]byte(name), binary.BigEndian.AppendUint64(nil, fence))
+		granted <- fence
+		return !ok, nil, nil
 	}
 	if err := s.do(o); err != nil {
 		return 0, err
@@ -270,9 +210,9 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 		return time.Time{}, err
 	}
 	now, covered := s.clock.read()
-	if !covered {
-		// Any commit moves the mark; this one does nothing else.
-		err := s.do(&op{ctx: ctx, apply: func(*bbolt.Tx) (bool, error, error) { return true, nil, nil }})
+	if covered < 0 {
+		// A commit moves a mark that is near; this one does nothing else.
+		err := s.do(&op{ctx: ctx, apply: func(*batch) (bool, error, error) { return true, nil, nil }})
 		if err != nil {
 			return time.Time{}, err
 		}
@@ -289,10 +229,12 @@ func (s *Store) write() {
 		select {
 		case ops := <-s.ops:
 			s.commit(s.gather(ops))
+			s.checkpoints.keepUp(s)
 		case <-gc.C:
 			if more := s.forget(); more {
 				gc.Reset(time.Millisecond) // lets operations through in between
 			} else {
+				s.checkpoints.wake() // a log that nothing is added to is in the file soon
 				gc.Reset(s.gcEvery)
 			}
 		case <-s.stop:
@@ -325,22 +267,22 @@ func (s *Store) gather(batch []*op) []*op {
 // commit does a batch in one transaction and then tells everybody the outcome. Nobody is told
 // anything before: an operation may have failed because of another one in the same batch, and
 // that reason is gone if the batch is not committed.
-func (s *Store) commit(batch []*op) {
-	err := s.transact(0, func(tx *bbolt.Tx) (bool, error) {
+func (s *Store) commit(ops []*op) {
+	err := s.transact(0, gcInBatch, func(b *batch) (bool, error) {
 		wrote := false
-		for _, o := range batch {
+		for _, o := range ops {
 			if o.result = o.ctx.Err(); o.result != nil {
 				continue // nobody waits for it any more
 			}
 			var failure error
-			if o.wrote, o.result, failure = o.apply(tx); failure != nil {
-				return false, failure
+			if o.wrote, o.result, failure = o.apply(b); failure != nil || b.failure != nil {
+				return false, errors.Join(failure, b.failure)
 			}
 			wrote = wrote || o.wrote
 		}
 		return wrote, nil
 	})
-	for _, o := range batch {
+	for _, o := range ops {
 		switch {
 		case err != nil:
 			if o.undo != nil {
@@ -348,18 +290,21 @@ func (s *Store) commit(batch []*op) {
 			}
 			o.result = err
 		case o.wrote:
-			for _, key := range o.keys {
-				s.hub.Wake(key)
+			for i := range o.parts {
+				s.hub.Wake(o.parts[i].key)
 			}
 		}
 		o.done <- o.result
 	}
 }
 
-// transact runs f in a transaction, moves the clock's mark (to the one given, or for 0 to the
-// usual distance), and removes a few expired records. If f wrote nothing, nothing is committed.
-// If there is no error, what f wrote is on disk.
-func (s *Store) transact(mark int64, f func(tx *bbolt.Tx) (wrote bool, err error)) (err error) {
+// transact runs f in a transaction, writes what it adds to the batch, removes a few expired
+// records, and moves the clock's mark: to the one given, or for 0 to the usual distance if it is
+// near. If f wrote nothing, nothing is committed. If there is no error, what f wrote is on disk.
+func (s *Store) transact(mark int64, forget int, f func(b *batch) (wrote bool, err error)) (err error) {
+	if s.broken == nil {
+		s.broken = s.lost()
+	}
 	if s.broken != nil {
 		return s.broken
 	}
@@ -368,69 +313,72 @@ func (s *Store) transact(mark int64, f func(tx *bbolt.Tx) (wrote bool, err error
 			s.broken = err // what else is wrong with the file is unknown
 		}
 	}()
-	defer guard(s.path, &err)()
+	defer guard(s.path, &err, &s.conn.dead)()
 	if err := s.there(); err != nil {
 		return err
 	}
-	tx, err := s.db.Begin(true)
-	if err != nil {
-		return fmt.Errorf("store %s: %w", s.path, err)
-	}
-	// Commit does not end the transaction after every error.
-	defer func() { _ = tx.Rollback() }()
-	wrote, err := f(tx)
-	if err != nil || !wrote {
-		return s.failed(err)
-	}
-	now, _ := s.clock.read()
-	if mark == 0 {
-		mark = now + int64(reserve)
-	}
-	if _, err := collect(tx, now, gcInBatch); err != nil {
-		return s.failed(err)
-	}
-	if err := tx.Bucket(meta).Put(markName, binary.BigEndian.AppendUint64(nil, uint64(mark))); err != nil {
-		return s.failed(err)
-	}
-	err = tx.Commit()
-	s.syncs.Add(commitSyncs)
-	if err != nil {
-		err = s.failed(err)
-		if syncFailed(err) {
-			s.broken = fmt.Errorf("no write since a sync failed; restart approver when the disk is well: %w", err)
+	b := &s.batch
+	b.begin(s)
+	wrote, err := f(b)
+	err = errors.Join(err, b.failure)
+	if err == nil && wrote {
+		now, covered := s.clock.read()
+		if mark == 0 && covered < reserve/2 {
+			mark = now + int64(reserve)
 		}
-		return err
+		err = b.write(now, mark, forget)
+	}
+	if err != nil || !wrote {
+		return errors.Join(s.failed(err), b.rollback())
+	}
+	if err := s.conn.commit.Exec(); err != nil {
+		return errors.Join(s.failed(err), b.rollback())
 	}
 	s.clock.marked(mark)
 	return nil
 }
 
-// commitSyncs are the syncs of one commit: of the pages, and then of the page that makes them valid.
-const commitSyncs = 2
+// forget frees the space of expired records, in one small step, and reports whether there may
+// be more.
+func (s *Store) forget() bool {
+	n := 0
+	err := s.transact(0, gcWhenIdle, func(b *batch) (bool, error) {
+		now, _ := s.clock.read()
+		n = len(b.collect(now, gcWhenIdle))
+		return n > 0, nil
+	})
+	if err != nil {
+		s.log.Warn("could not forget old records", "error", err)
+		return false
+	}
+	return n == gcWhenIdle
+}
 
-// Work implements approver.Meter.
-func (s *Store) Work() approver.Work { return approver.Work{Syncs: s.syncs.Load()} }
+// lost says that a sync has failed. After that the system may have dropped the pages that it
+// could not write, so another sync would succeed and prove nothing.
+func (s *Store) lost() error {
+	if err := s.disk.lost(); err != nil {
+		return fmt.Errorf("no write since a sync failed; restart approver when the disk is well: store %s: %w", s.path, err)
+	}
+	return nil
+}
 
+// failed explains why a transaction failed.
 func (s *Store) failed(err error) error {
 	if err == nil {
 		return nil
 	}
-	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
-		// For some errors, bbolt keeps only the text.
-		if strings.Contains(err.Error(), full.Error()) {
-			return fmt.Errorf("store %s: no room on the disk: make some, or move the store: %w", s.path, err)
+	cause := s.disk.failure()
+	if s.broken = s.lost(); s.broken != nil {
+		return s.broken
+	}
+	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, sqlite3.FULL} {
+		if errors.Is(cause, full) || errors.Is(err, full) {
+			return fmt.Errorf("store %s: no room on the disk: make some, or move the store: %w", s.path,
+				errors.Join(err, cause))
 		}
 	}
-	return fmt.Errorf("store %s: %w", s.path, err)
-}
-
-// syncFailed distinguishes a failed sync from a failed write. After a failed sync the system
-// may have dropped the pages that it could not write, so another sync would succeed and prove
-// nothing. For a sync bbolt returns the bare errno, for a write an error with a path.
-func syncFailed(err error) bool {
-	var errno syscall.Errno
-	var path *fs.PathError
-	return errors.As(err, &errno) && !errors.As(err, &path)
+	return explain(s.path, errors.Join(err, cause))
 }
 
 // finish answers the last operations and writes the clock's last reading, so that the clock of
@@ -442,7 +390,7 @@ func (s *Store) finish() {
 		}
 	}
 	now, _ := s.clock.read()
-	if err := s.transact(now, func(*bbolt.Tx) (bool, error) { return true, nil }); err != nil {
+	if err := s.transact(now, 0, func(*batch) (bool, error) { return true, nil }); err != nil {
 		s.log.Warn("could not write the clock's last reading", "error", err)
 	}
 }

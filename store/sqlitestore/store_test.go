@@ -1,4 +1,4 @@
-package boltstore
+package sqlitestore
 
 import (
 	"log/slog"
@@ -10,6 +10,13 @@ import (
 )
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// openWith opens a store with a rhythm and a clock of the test's own.
+func openWith(path string, gcEvery time.Duration, wall func() time.Time) (*Store, error) {
+	o := usual()
+	o.gcEvery, o.wall = gcEvery, wall
+	return open(Config{Path: path}, quiet(), o)
+}
 
 func openFor(t testing.TB, path string) *Store {
 	t.Helper()
@@ -29,7 +36,7 @@ func TestConformance(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Place {
 		path := filepath.Join(t.TempDir(), "approver.db")
 		return storetest.Place{Open: func() (storetest.Store, error) {
-			return open(Config{Path: path}, quiet(), 20*time.Millisecond, time.Now)
+			return openWith(path, 20*time.Millisecond, time.Now)
 		}}
 	})
 }

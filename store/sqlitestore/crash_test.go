@@ -1,15 +1,14 @@
-package boltstore
+package sqlitestore
 
 import (
 	"bufio"
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"go.etcd.io/bbolt"
 
 	"approver.example"
 )
@@ -44,7 +43,7 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 		if err != nil || now.UnixNano() < latest {
 			t.Errorf("the clock went back from %d to %d, %v", latest, now.UnixNano(), err)
 		}
-		check(t, s)
+		checkFile(t, s)
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -93,40 +92,26 @@ func crash(t *testing.T, path string, after time.Duration) lastWords {
 	return said
 }
 
-// check looks for a damage of the file, and for entries without a record or the
-// other way round.
-func check(t *testing.T, s *Store) {
+// column returns the first column of a query, as the last commit has it.
+func column(t *testing.T, s *Store, query string) (all []string) {
 	t.Helper()
-	err := s.db.View(func(tx *bbolt.Tx) error {
-		for err := range tx.Check() {
-			t.Error(err)
-		}
-		wantDues, wantKeeps := 0, 0
-		err := tx.Bucket(records).ForEach(func(k, v []byte) error {
-			r, err := decode(v)
-			if err != nil {
-				return err
-			}
-			shard, err := approver.ShardOfKey(string(k))
-			if r.due != never {
-				wantDues++
-				if tx.Bucket(dues).Get(dueEntry(shard, r.due, string(k))) == nil {
-					t.Errorf("%s has no entry among what is due", k)
-				}
-			}
-			if r.keep != never {
-				wantKeeps++
-				if tx.Bucket(keeps).Get(keepEntry(r.keep, string(k))) == nil {
-					t.Errorf("%s has no entry among what is to be forgotten", k)
-				}
-			}
-			return err
-		})
-		if n := tx.Bucket(dues).Stats().KeyN; n != wantDues {
-			t.Errorf("%d due entries for %d records", n, wantDues)
-		}
-		if n := tx.Bucket(keeps).Stats().KeyN; n != wantKeeps {
-			t.Errorf("%d keep entries for %d records", n, wantKeeps)
+	if err := s.view(t.Context(), nil, func(c *conn) (err error) { all, err = texts(c, query); return err }); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// checkFile looks for a damage of the file, and for entries without a record or the
+// other way round.
+func checkFile(t *testing.T, s *Store) {
+	t.Helper()
+	if found := column(t, s, `PRAGMA integrity_check`); !slices.Equal(found, []string{"ok"}) {
+		t.Error(found)
+	}
+	err := s.view(t.Context(), nil, func(c *conn) error {
+		lost, err := complete(c)
+		if len(lost) > 0 {
+			t.Error(lost)
 		}
 		return err
 	})

@@ -1,0 +1,130 @@
+package sqlitestore
+
+import (
+	"io/fs"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ncruces/go-sqlite3/vfs"
+)
+
+// A disk is what SQLite writes through: it passes everything on to the file system, counts
+// syncs, and remembers what went wrong. SQLite itself keeps only a code, and often loses the
+// cause when it rolls back.
+type disk struct {
+	below vfs.VFSFilename
+	syncs atomic.Uint64
+
+	mu      sync.Mutex
+	wal     fs.FileInfo // the log that the connections write to
+	failed  error       // the last failure to write
+	unknown error       // a sync failed: what is on disk is unknown
+}
+
+// Open implements [vfs.VFS]; SQLite calls OpenFilename.
+func (d *disk) Open(name string, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
+	return d.below.Open(name, flags)
+}
+
+// OpenFilename implements [vfs.VFSFilename].
+func (d *disk) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
+	f, flags, err := d.below.OpenFilename(name, flags)
+	if err != nil {
+		return nil, flags, d.note(err)
+	}
+	if s, ok := f.(interface{ Stat() (fs.FileInfo, error) }); ok && flags&vfs.OPEN_WAL != 0 {
+		info, err := s.Stat()
+		if err != nil {
+			return nil, flags, d.note(err)
+		}
+		d.mu.Lock()
+		d.wal = info
+		d.mu.Unlock()
+	}
+	return &diskFile{File: f, disk: d}, flags, nil
+}
+
+// Delete implements [vfs.VFS].
+func (d *disk) Delete(name string, syncDir bool) error { return d.below.Delete(name, syncDir) }
+
+// Access implements [vfs.VFS].
+func (d *disk) Access(name string, flags vfs.AccessFlag) (bool, error) {
+	return d.below.Access(name, flags)
+}
+
+// FullPathname implements [vfs.VFS].
+func (d *disk) FullPathname(name string) (string, error) { return d.below.FullPathname(name) }
+
+// note remembers a failure to write, and returns it.
+func (d *disk) note(err error) error {
+	if err != nil {
+		d.mu.Lock()
+		d.failed = err
+		d.mu.Unlock()
+	}
+	return err
+}
+
+// failure returns the failure to write since the last call.
+func (d *disk) failure() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	err := d.failed
+	d.failed = nil
+	return err
+}
+
+// lost returns why it is unknown what is on disk, or nil.
+func (d *disk) lost() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.unknown
+}
+
+// hasLog reports whether the log that is written to is the one at path.
+func (d *disk) hasLog(path string) bool {
+	d.mu.Lock()
+	was := d.wal
+	d.mu.Unlock()
+	if was == nil {
+		return true
+	}
+	now, err := os.Stat(path)
+	return err == nil && os.SameFile(now, was)
+}
+
+// A diskFile is an open file of a disk.
+type diskFile struct {
+	vfs.File
+	disk *disk
+}
+
+// WriteAt implements [vfs.File].
+func (f *diskFile) WriteAt(p []byte, off int64) (int, error) {
+	n, err := f.File.WriteAt(p, off)
+	return n, f.disk.note(err)
+}
+
+// Truncate implements [vfs.File].
+func (f *diskFile) Truncate(size int64) error { return f.disk.note(f.File.Truncate(size)) }
+
+// Sync implements [vfs.File].
+func (f *diskFile) Sync(flags vfs.SyncFlag) error {
+	f.disk.syncs.Add(1)
+	err := f.disk.note(f.File.Sync(flags))
+	if err != nil {
+		f.disk.mu.Lock()
+		f.disk.unknown = err
+		f.disk.mu.Unlock()
+	}
+	return err
+}
+
+// SharedMemory implements [vfs.FileSharedMemory].
+func (f *diskFile) SharedMemory() vfs.SharedMemory {
+	if s, ok := f.File.(vfs.FileSharedMemory); ok {
+		return s.SharedMemory()
+	}
+	return nil
+}
