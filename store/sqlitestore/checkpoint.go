@@ -8,16 +8,17 @@ import (
 )
 
 // logPages are the pages of the log at which a goroutine begins to move them into the file, while
-// commits go on. At twice as many the writer moves what the goroutine has left, which is little,
-// between two commits, so that the log begins anew: beside many writers it would never be empty
-// otherwise. At four times as many it waits for the goroutine.
+// commits go on. When only a few are left, the writer moves those between two commits, so that the
+// log begins anew: beside many writers it would never be empty otherwise. At four times as many
+// it moves whatever is left.
 const logPages = 1000
 
 // A checkpointer moves what the log has into the file, so that no commit waits for it.
 type checkpointer struct {
 	conn   *conn
-	begin  int64        // pages
+	begin  int64        // logPages
 	pages  atomic.Int64 // that the log has
+	moved  atomic.Int64 // of them
 	wakeup chan struct{}
 	stop   chan struct{}
 	ended  chan struct{}
@@ -34,9 +35,12 @@ func (k *checkpointer) start(s *Store) {
 		for {
 			select {
 			case <-k.wakeup:
-				k.moving.Lock()
-				k.move(s, k.conn)
-				k.moving.Unlock()
+				// What came meanwhile takes less time than what was there.
+				for tries := 0; tries == 0 || tries < 3 && k.left() > k.few(); tries++ {
+					k.moving.Lock()
+					k.move(s, k.conn)
+					k.moving.Unlock()
+				}
 			case <-k.stop:
 				return
 			}
@@ -50,10 +54,24 @@ func (k *checkpointer) wait() {
 	<-k.ended
 }
 
+// few are so few pages that a commit may wait for them.
+func (k *checkpointer) few() int64 { return k.begin / 4 }
+
+// left are the pages of the log that are not in the file yet.
+func (k *checkpointer) left() int64 {
+	pages, moved := k.pages.Load(), k.moved.Load()
+	if moved > pages { // of the log before
+		return pages
+	}
+	return pages - moved
+}
+
 // committed is called with each commit.
 func (k *checkpointer) committed(_ *sqlite3.Conn, _ string, pages int) error {
-	k.pages.Store(int64(pages))
-	if int64(pages) >= k.begin {
+	if was := k.pages.Swap(int64(pages)); int64(pages) < was {
+		k.moved.Store(0)
+	}
+	if k.left() >= k.begin {
 		k.wake()
 	}
 	return nil
@@ -69,13 +87,13 @@ func (k *checkpointer) wake() {
 
 // keepUp keeps the log from growing for ever. The writer calls it between commits.
 func (k *checkpointer) keepUp(s *Store) {
-	pages := k.pages.Load()
-	if pages < 2*k.begin || s.broken != nil {
+	pages, left := k.pages.Load(), k.left()
+	switch {
+	case s.broken != nil || pages < k.begin || left == 0:
 		return
-	}
-	if pages >= 4*k.begin {
+	case pages >= 4*k.begin:
 		k.moving.Lock()
-	} else if !k.moving.TryLock() {
+	case left > k.few() || !k.moving.TryLock():
 		return
 	}
 	defer k.moving.Unlock()
@@ -92,7 +110,9 @@ func (k *checkpointer) move(s *Store, c *conn) {
 			err = s.there()
 		}
 		if err == nil {
-			_, _, err = c.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE)
+			var moved int
+			_, moved, err = c.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE)
+			k.moved.Store(int64(max(moved, 0)))
 		}
 	}()
 	if err != nil && !k.failed {

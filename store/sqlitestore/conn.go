@@ -41,25 +41,38 @@ type statements struct {
 	setMark           *sqlite3.Stmt
 }
 
-func (s *statements) texts() map[**sqlite3.Stmt]string {
-	return map[**sqlite3.Stmt]string{
-		&s.begin:    `BEGIN IMMEDIATE`,
-		&s.commit:   `COMMIT`,
-		&s.rollback: `ROLLBACK`,
-		&s.get:      `SELECT rev, due, keep, value FROM records WHERE key = ?1`,
-		&s.find:     `SELECT rev, due, keep, value, id FROM records WHERE key = ?1`,
-		&s.list: `SELECT key FROM records INDEXED BY due WHERE shard = ?1 AND due <= ?2 AND due < 9223372036854775807` +
-			` AND keep > ?3 ORDER BY due, key LIMIT ?4`,
-		&s.insert:  `INSERT INTO records(rev, value, due, keep, key, shard) VALUES(?1, ?2, ?3, ?4, ?5, ?6)`,
-		&s.update:  `UPDATE records SET rev = ?1, value = ?2, due = ?3, keep = ?4 WHERE id = ?5`,
-		&s.replace: `UPDATE records SET rev = ?1, value = ?2 WHERE id = ?3`,
-		&s.over: `SELECT id FROM records INDEXED BY keep WHERE keep <= ?1 AND keep < 9223372036854775807` +
-			` ORDER BY keep LIMIT ?2`,
-		&s.row:      oneRow,
-		&s.remove:   `DELETE FROM records WHERE id = ?1 AND keep <= ?2`,
-		&s.fence:    `SELECT fence FROM leases WHERE name = ?1`,
-		&s.setFence: `INSERT INTO leases(name, fence) VALUES(?1, ?2) ON CONFLICT DO UPDATE SET fence = ?2`,
-		&s.setMark:  `UPDATE clock SET mark = ?1`,
+// A query is a statement with its place.
+type query struct {
+	at   **sqlite3.Stmt
+	text string
+}
+
+// reads are the statements of a reader.
+func (s *statements) reads() []query {
+	return []query{
+		{&s.get, `SELECT rev, due, keep, value FROM records WHERE key = ?1`},
+		{&s.list, `SELECT key FROM records INDEXED BY due WHERE shard = ?1 AND due <= ?2 AND due < 9223372036854775807` +
+			` AND keep > ?3 ORDER BY due, key LIMIT ?4`},
+	}
+}
+
+// writes are the statements of the writer.
+func (s *statements) writes() []query {
+	return []query{
+		{&s.begin, `BEGIN IMMEDIATE`},
+		{&s.commit, `COMMIT`},
+		{&s.rollback, `ROLLBACK`},
+		{&s.find, `SELECT rev, due, keep, value, id FROM records WHERE key = ?1`},
+		{&s.insert, `INSERT INTO records(rev, value, due, keep, key, shard) VALUES(?1, ?2, ?3, ?4, ?5, ?6)`},
+		{&s.update, `UPDATE records SET rev = ?1, value = ?2, due = ?3, keep = ?4 WHERE id = ?5`},
+		{&s.replace, `UPDATE records SET rev = ?1, value = ?2 WHERE id = ?3`},
+		{&s.over, `SELECT id FROM records INDEXED BY keep WHERE keep <= ?1 AND keep < 9223372036854775807` +
+			` ORDER BY keep LIMIT ?2`},
+		{&s.row, oneRow},
+		{&s.remove, `DELETE FROM records WHERE id = ?1 AND keep <= ?2`},
+		{&s.fence, `SELECT fence FROM leases WHERE name = ?1`},
+		{&s.setFence, `INSERT INTO leases(name, fence) VALUES(?1, ?2) ON CONFLICT DO UPDATE SET fence = ?2`},
+		{&s.setMark, `UPDATE clock SET mark = ?1`},
 	}
 }
 
@@ -97,11 +110,11 @@ var (
 	reading = append([]string{"query_only=ON", "cache_size=-256"}, everywhere...)
 )
 
-// prepare makes the statements.
-func (c *conn) prepare() error {
-	for at, text := range c.texts() {
+// prepare makes statements that the connection keeps.
+func (c *conn) prepare(queries []query) error {
+	for _, q := range queries {
 		var err error
-		if *at, _, err = c.PrepareFlags(text, sqlite3.PREPARE_PERSISTENT); err != nil {
+		if *q.at, _, err = c.PrepareFlags(q.text, sqlite3.PREPARE_PERSISTENT); err != nil {
 			return err
 		}
 	}
@@ -114,8 +127,8 @@ func (c *conn) shut() error {
 		return nil // after a panic a lock may be held; the end of the process frees it
 	}
 	var errs []error
-	for at := range c.texts() {
-		errs = append(errs, (*at).Close())
+	for _, q := range append(c.reads(), c.writes()...) {
+		errs = append(errs, (*q.at).Close())
 	}
 	return errors.Join(append(errs, c.Close())...)
 }
@@ -137,7 +150,6 @@ func noError(err, of error) error {
 // A row is a record as it is in the file. Its value belongs to SQLite until the statement is
 // used again.
 type row struct {
-	id        int64
 	rev       approver.Rev
 	due, keep int64 // Unix nanoseconds, or never
 	value     []byte
@@ -152,9 +164,9 @@ func read(st *sqlite3.Stmt) (row, error) {
 	}
 	switch {
 	case len(rev) != revLen:
-		return row{}, fmt.Errorf("%w: its revision has %d bytes, not %d", approver.ErrTampered, len(rev), revLen)
+		return row{}, rowError(fmt.Sprintf("its revision has %d bytes, not %d", len(rev), revLen))
 	case r.due < 0 || r.keep < 0:
-		return row{}, fmt.Errorf("%w: it has a time before 1970", approver.ErrTampered)
+		return row{}, rowError("it has a time before 1970")
 	}
 	r.rev = approver.Rev(rev)
 	return r, nil
@@ -176,18 +188,40 @@ func lookup(st *sqlite3.Stmt, key string) (r row, found bool, err error) {
 	return r, err == nil, unreadable(key, err)
 }
 
-// unreadable says of which record it is that a page is damaged. The page is in the chain as an
-// approver.ErrTampered: nobody can say what the record was.
+// A rowError says what is wrong with a row that could be read.
+type rowError string
+
+func (e rowError) Error() string { return string(e) }
+
+// An unreadableError says which record cannot be read. It is an [approver.ErrTampered]: nobody
+// can say what the record was.
+type unreadableError struct {
+	key   string
+	cause error
+}
+
+// Error names the cure.
+func (e *unreadableError) Error() string {
+	return fmt.Sprintf("%s cannot be read, and approver store drop removes it while the daemon is stopped: %v", e.key,
+		e.cause)
+}
+
+// Is implements the interface of [errors.Is].
+func (e *unreadableError) Is(target error) bool { return target == approver.ErrTampered }
+
+// Unwrap returns what was found.
+func (e *unreadableError) Unwrap() error { return e.cause }
+
+// unreadable explains why a record could not be read.
 func unreadable(key string, err error) error {
+	var bad rowError
 	switch {
 	case err == nil:
 		return nil
-	case pageDamaged(err):
-		err = fmt.Errorf("%w: %v", approver.ErrTampered, err)
-	case !errors.Is(err, approver.ErrTampered):
-		return fmt.Errorf("%s: %w", key, err)
+	case pageDamaged(err) || errors.As(err, &bad):
+		return &unreadableError{key, err}
 	}
-	return fmt.Errorf("%s cannot be read; approver store drop removes it while the daemon is stopped: %w", key, err)
+	return fmt.Errorf("%s: %w", key, err)
 }
 
 // pageDamaged reports whether an error says that what is in the file is not what was written.

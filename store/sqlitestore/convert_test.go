@@ -27,8 +27,8 @@ func formerFile(t *testing.T) (path string, all map[string]boltfile.Record) {
 	err := boltfile.Create(path, ahead, func(w *boltfile.Writer) error {
 		for i := range 50 {
 			at := times[i%len(times)]
-			r := boltfile.Record{Key: approver.Key("req", fmt.Sprint(i)), Rev: string(approver.NewRev()), Due: at[0], Keep: at[1],
-				Value: bytes.Repeat([]byte{'v'}, 300*i)}
+			r := boltfile.Record{Key: approver.Key("req", fmt.Sprint(i)), Rev: string(approver.NewRev()),
+				Due: at[0], Keep: at[1], Value: bytes.Repeat([]byte{'v'}, 300*i)}
 			all[r.Key] = r
 			if err := w.Record(r); err != nil {
 				return err
@@ -118,7 +118,9 @@ func TestAFormerStoreIsConverted(t *testing.T) {
 // A conversion that is cut short at any point leaves the old file in its place, and is begun anew.
 func TestAConversionThatWasCutShort(t *testing.T) {
 	for name, cut := range map[string]func(path string) error{
-		"while it was written": func(path string) error { return os.WriteFile(path+".new", []byte("SQLite format 3"), 0o600) },
+		"while it was written": func(path string) error {
+			return os.WriteFile(path+".new", []byte("SQLite format 3"), 0o600)
+		},
 		"before it was named": func(path string) error {
 			return errors.Join(os.WriteFile(path+".new", nil, 0o600), os.Link(path, path+".bolt"))
 		},
@@ -145,7 +147,8 @@ func TestAFormerStoreIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(Config{Path: path}, quiet()); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "stop it") {
+	_, err = Open(Config{Path: path}, quiet())
+	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "stop it") {
 		t.Errorf("while the older approver runs: %v", err)
 	}
 	if err := f.Close(); err != nil {
@@ -159,7 +162,8 @@ func TestAFormerStoreIsRefused(t *testing.T) {
 	if err := os.WriteFile(path, bad, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(Config{Path: path}, quiet()); err == nil || !strings.Contains(err.Error(), "is damaged, or no store") {
+	_, err = Open(Config{Path: path}, quiet())
+	if err == nil || !strings.Contains(err.Error(), "is damaged, or no store") {
 		t.Errorf("damaged: %v", err)
 	}
 	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, bad) {

@@ -98,7 +98,8 @@ func TestAFailedSyncIsTheLastWrite(t *testing.T) {
 			}
 			fails.Store(nil)
 			for range 3 {
-				if !strings.Contains(err.Error(), "no write since a sync failed; restart approver") || !errors.Is(err, syscall.EIO) {
+				if !strings.Contains(err.Error(), "no write since a sync failed; restart approver") ||
+					!errors.Is(err, syscall.EIO) {
 					t.Errorf("got %v", err)
 				}
 				err = s.Put(t.Context(), key, []byte("after"), rev, approver.NewRev(), time.Time{}, time.Time{})

@@ -307,7 +307,7 @@ func (c *conn) fill(fill func(*filler) error) error {
 	}
 	err := c.Exec(`INSERT INTO clock(mark) VALUES(0)`)
 	if err == nil {
-		err = c.prepare()
+		err = c.prepare(c.writes())
 	}
 	if err == nil {
 		err = fill(&filler{c})
@@ -324,7 +324,8 @@ func (f *filler) record(r row, key string) error {
 	if err != nil {
 		return err
 	}
-	return f.c.put(&part{key: key, shard: shard, rev: r.rev, due: r.due, keep: r.keep, value: append([]byte{}, r.value...)})
+	return f.c.put(&part{key: key, shard: shard, rev: r.rev, due: r.due, keep: r.keep,
+		value: append([]byte{}, r.value...)})
 }
 
 // lease adds the last fence of a lease.

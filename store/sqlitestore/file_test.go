@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -179,8 +178,9 @@ func TestOpenRefuses(t *testing.T) {
 		"a trigger": {func(t *testing.T) string {
 			return changed(t, `CREATE TRIGGER lift AFTER INSERT ON records BEGIN DELETE FROM records WHERE id = new.id; END`)
 		}, `it has a part "lift" that approver did not make`},
-		"no clock":       {func(t *testing.T) string { return changed(t, `DELETE FROM clock`) }, "it has no clock"},
-		"a later format": {func(t *testing.T) string { return changed(t, `PRAGMA user_version = 9`) }, "run the approver that wrote it"},
+		"no clock": {func(t *testing.T) string { return changed(t, `DELETE FROM clock`) }, "it has no clock"},
+		"a later format": {func(t *testing.T) string { return changed(t, `PRAGMA user_version = 9`) },
+			"run the approver that wrote it"},
 		"a clock before all": {func(t *testing.T) string { return changed(t, `UPDATE clock SET mark = -1`) },
 			"its clock has a time before 1970"},
 		"another program's": {func(t *testing.T) string { return changed(t, `PRAGMA application_id = 7`) },
@@ -210,99 +210,6 @@ func TestOpenRefuses(t *testing.T) {
 			}
 		})
 	}
-}
-
-// One flipped bit of the file once took 30 open requests, or a freeze, away without a
-// word, or ended the daemon with a panic at each start. Now the file is refused, or each
-// read and write says what is wrong, and no record goes missing in silence.
-func TestNoFlippedBitLosesARecordInSilence(t *testing.T) {
-	const n = 30
-	path := newPath(t)
-	s := openFor(t, path)
-	due := time.Now().Add(time.Hour)
-	for i := range n {
-		if err := s.Put(t.Context(), approver.Key("req", fmt.Sprint(i)), bytes.Repeat([]byte{'v'}, 100+i), "",
-			approver.NewRev(), due, due.Add(time.Hour)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	good, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	random := rand.New(rand.NewPCG(1, 2))
-	flips, refused, silent := 80, 0, 0
-	if testing.Short() {
-		flips = 30
-	}
-	tried, found := 0, 0
-	for ; tried < flips || (refused == 0 || refused == tried) && tried < 20*flips; tried++ {
-		at, bit := random.IntN(len(good)), byte(1)<<random.IntN(8)
-		b := bytes.Clone(good)
-		b[at] ^= bit
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		s, err := Open(Config{Path: path}, quiet())
-		if err != nil {
-			refused++
-			continue
-		}
-		if n := len(unreadables(t, s)); n > 0 {
-			found++
-		} else {
-			t.Errorf("byte %d, bit %08b: nothing is found", at, bit)
-		}
-		if lost := missing(t, s, n); lost != "" {
-			silent++
-			t.Errorf("byte %d, bit %08b: %s", at, bit, lost)
-		}
-		_ = s.Put(t.Context(), approver.Key("req", "new"), []byte("v"), "", approver.NewRev(), due, due.Add(time.Hour))
-		_ = s.Close()
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("%d flips: %d refused at the start, %d with a record that is named, %d lost in silence", tried, refused, found, silent)
-	if refused == 0 || refused == tried {
-		t.Error("the flips show nothing")
-	}
-}
-
-// unreadables are the records that cannot be read.
-func unreadables(t *testing.T, s *Store) (lost []Unreadable) {
-	t.Helper()
-	err := s.view(t.Context(), nil, func(c *conn) (err error) { lost, err = complete(c); return err })
-	if err != nil {
-		t.Error(err)
-	}
-	return lost
-}
-
-// missing says which of n records is gone without an error.
-func missing(t *testing.T, s *Store, n int) string {
-	listed := map[string]bool{}
-	for shard := range approver.Shards {
-		keys, err := s.Scheduled(t.Context(), shard, 1000)
-		if err != nil {
-			return ""
-		}
-		for _, key := range keys {
-			listed[key] = true
-		}
-	}
-	for i := range n {
-		key := approver.Key("req", fmt.Sprint(i))
-		if _, _, err := s.Get(t.Context(), key); errors.Is(err, approver.ErrNotFound) {
-			return key + " is not found"
-		} else if err == nil && !listed[key] {
-			return key + " is in no list"
-		}
-	}
-	return ""
 }
 
 // Somebody removes, or replaces, the file of a running store. What it wrote then went
@@ -342,7 +249,8 @@ func TestAFileThatWasTakenAwayIsNotWritten(t *testing.T) {
 func TestDamagedRecord(t *testing.T) {
 	s, key := openFor(t, newPath(t)), approver.Key("test", "damaged")
 	rev := mustPut(t, s, key, "v", "")
-	for name, change := range map[string]string{"short": `rev = 'x'`, "before all": `due = -1`, "forgotten before all": `keep = -1`} {
+	for name, change := range map[string]string{"short": `rev = 'x'`, "before all": `due = -1`,
+		"forgotten before all": `keep = -1`} {
 		if err := s.conn.Exec(`UPDATE records SET ` + change); err != nil { // nothing is written meanwhile
 			t.Fatal(err)
 		}

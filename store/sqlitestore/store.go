@@ -158,7 +158,7 @@ func (s *Store) connect() (mark int64, err error) {
 		s.log.Error("a record of the store cannot be read; approver store drop removes it while the daemon is stopped",
 			"store", s.path, "key", r.Key, "error", r.Cause)
 	}
-	if err := s.conn.prepare(); err != nil {
+	if err := s.conn.prepare(s.conn.writes()); err != nil {
 		return 0, err
 	}
 	for range readers {
@@ -168,7 +168,7 @@ func (s *Store) connect() (mark int64, err error) {
 		}
 		s.readers <- c
 		s.opened++
-		if err := c.prepare(); err != nil {
+		if err := c.prepare(c.reads()); err != nil {
 			return 0, err
 		}
 	}

@@ -57,8 +57,8 @@ func some(t *testing.T) (path string, all map[string]Record) {
 	times := []int64{1, 1 << 60, never}
 	err := Create(path, 77, func(w *Writer) error {
 		for i := range 30 {
-			r := Record{Key: approver.Key("req", fmt.Sprint(i)), Rev: string(approver.NewRev()), Due: times[i%3], Keep: times[i/3%3],
-				Value: bytes.Repeat([]byte{'v'}, 300*i)}
+			r := Record{Key: approver.Key("req", fmt.Sprint(i)), Rev: string(approver.NewRev()), Due: times[i%3],
+				Keep: times[i/3%3], Value: bytes.Repeat([]byte{'v'}, 300*i)}
 			all[r.Key] = r
 			if err := w.Record(r); err != nil {
 				return err
@@ -88,7 +88,8 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	same := func(a, b Record) bool {
 		return a.Rev == b.Rev && a.Due == b.Due && a.Keep == b.Keep && bytes.Equal(a.Value, b.Value)
 	}
-	if err != nil || !maps.EqualFunc(got, all, same) || !maps.Equal(fences, map[string]uint64{"leader": 5}) || f.Mark() != 77 {
+	if err != nil || !maps.EqualFunc(got, all, same) || !maps.Equal(fences, map[string]uint64{"leader": 5}) ||
+		f.Mark() != 77 {
 		t.Errorf("got %v, %v, %d, %v", got, fences, f.Mark(), err)
 	}
 	if _, err := Open(path, time.Millisecond); !errors.Is(err, ErrLocked) {
@@ -112,7 +113,9 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 		"cut short by half":        func(b []byte) []byte { return b[:5*page] },
 		"its start is overwritten": func(b []byte) []byte { clear(b[:2*page]); return b },
 		"no list of what is due":   func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("due"), []byte("eud")) },
-		"no records":               func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("records"), []byte("recordz")) },
+		"no records": func(b []byte) []byte {
+			return bytes.ReplaceAll(b, []byte("records"), []byte("recordz"))
+		},
 	} {
 		if err := os.WriteFile(path, change(bytes.Clone(good)), 0o600); err != nil {
 			t.Fatal(err)
