@@ -53,6 +53,15 @@ func (c Config) Storage() section.Storage { return c.store().Storage() }
 // CheckStoreFiles returns why OpenStore would refuse the files that the configuration names.
 func (c Config) CheckStoreFiles() error { return c.store().CheckFiles() }
 
+// CheckStoreRecords returns which records of a store in a file cannot be read. The daemon starts
+// without them.
+func (c Config) CheckStoreRecords() error {
+	if s, ok := c.store().(*sqlitestore.Config); ok {
+		return sqlitestore.CheckRecords(s.Path)
+	}
+	return nil
+}
+
 // OpenStore opens the store in use.
 func (c Config) OpenStore(ctx context.Context, log *slog.Logger) (approver.ClosableKV, error) {
 	return c.store().Open(ctx, log)

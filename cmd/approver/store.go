@@ -51,7 +51,7 @@ func (c storeDropCmd) Run() error {
 	}
 	for _, r := range lost {
 		if len(c.Keys) == 0 || slices.Contains(c.Keys, r.Key) {
-			term.Say(fmt.Sprintf("%s: %s\n    %v", r.Key, whatItIs(r.Key), r.Cause))
+			term.Say(fmt.Sprintf("%s\n    It is %s.", r.Cause, whatItIs(r.Key)))
 		}
 	}
 	switch {
@@ -80,7 +80,7 @@ func whatItIs(key string) string {
 	case "req":
 		return "a request; what waits for it is denied, and the call may be asked about anew"
 	case "control":
-		return "freezes, pauses and removed people; without it everything is frozen until somebody lifts it"
+		return "the record of freezes, pauses and removed people; without it everything is frozen until somebody lifts it"
 	case "audit", "approvers", "rules":
 		return "what the daemon knows of its audit or of who may approve; without it everything is frozen until somebody lifts it"
 	}

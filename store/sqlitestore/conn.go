@@ -215,13 +215,16 @@ func (e *unreadableError) Unwrap() error { return e.cause }
 // unreadable explains why a record could not be read.
 func unreadable(key string, err error) error {
 	var bad rowError
+	var known *unreadableError
 	switch {
-	case err == nil:
-		return nil
-	case pageDamaged(err) || errors.As(err, &bad):
-		return &unreadableError{key, err}
+	case err == nil || errors.As(err, &known):
+		return err
+	case errors.Is(err, sqlite3.IOERR_DATA):
+		err = fmt.Errorf("a page of it does not fit its checksum: %w", err)
+	case !pageDamaged(err) && !errors.As(err, &bad):
+		return fmt.Errorf("%s: %w", key, err)
 	}
-	return fmt.Errorf("%s: %w", key, err)
+	return &unreadableError{key, err}
 }
 
 // pageDamaged reports whether an error says that what is in the file is not what was written.

@@ -89,7 +89,7 @@ func ToBolt(path string) (records int, kept string, err error) {
 			return err
 		}
 		if len(lost) > 0 {
-			return unreadable(lost[0].Key, lost[0].Cause)
+			return lost[0].Cause
 		}
 		return boltfile.Create(path+".new", mark, func(to *boltfile.Writer) error {
 			err := c.rows(nil, func(r row, key string) error {

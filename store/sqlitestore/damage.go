@@ -184,7 +184,7 @@ func complete(c *conn) (lost []Unreadable, err error) {
 			same = st.ColumnText(4) == key
 		}
 		if err = done(st, err); err != nil {
-			lost = append(lost, Unreadable{Key: key, Cause: err, id: id})
+			lost = append(lost, Unreadable{Key: key, Cause: unreadable(key, err), id: id})
 			if at, ok := dues[id]; ok && at != key {
 				return nil, fmt.Errorf("the list of what is due has another key for %q", key)
 			}

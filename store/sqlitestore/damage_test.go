@@ -49,8 +49,12 @@ func TestOneUnreadableRecordHidesNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	spoil(t, path, "end of 07")
-	if err := CheckFile(path); err == nil || !strings.Contains(err.Error(), "approver store drop '"+key(7)+"'") {
+	if err := CheckFile(path); err != nil {
 		t.Errorf("CheckFile: %v", err)
+	}
+	if err := CheckRecords(path); err == nil || !strings.Contains(err.Error(), key(7)+" cannot be read, and approver store drop") ||
+		strings.Count(err.Error(), "cannot be read") != 1 {
+		t.Errorf("CheckRecords: %v", err)
 	}
 	s = openFor(t, path)
 	if _, _, err := s.Get(t.Context(), key(7)); !errors.Is(err, approver.ErrTampered) ||
@@ -91,7 +95,7 @@ func TestOneUnreadableRecordHidesNoOther(t *testing.T) {
 	if err := Drop(path, key(7)); err != nil {
 		t.Fatal(err)
 	}
-	if err := CheckFile(path); err != nil {
+	if err := errors.Join(CheckFile(path), CheckRecords(path)); err != nil {
 		t.Error(err)
 	}
 	s = openFor(t, path)

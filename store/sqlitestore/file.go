@@ -30,34 +30,47 @@ var beside = []string{"-wal", "-shm", "-journal"}
 // CheckFile says why Open would refuse the file at path. It changes nothing. It looks at the
 // contents only while no daemon has the file: a running daemon has already accepted them.
 func CheckFile(path string) error {
+	_, err := examine(path)
+	return err
+}
+
+// CheckRecords names the records that cannot be read. It is for a file that CheckFile accepts.
+func CheckRecords(path string) error {
+	lost, err := examine(path)
+	if err != nil {
+		return nil // CheckFile says so
+	}
+	var all []error
+	for _, r := range lost {
+		all = append(all, fmt.Errorf("store: %w", r.Cause))
+	}
+	return errors.Join(all...)
+}
+
+func examine(path string) (lost []Unreadable, err error) {
 	missing, err := look(path)
 	if missing || err != nil {
-		return err
+		return nil, err
 	}
 	f, err := os.OpenFile(path, os.O_RDWR, 0) // as whoever writes it opens it
 	if err != nil {
-		return fmt.Errorf("store: %w", err)
+		return nil, fmt.Errorf("store: %w", err)
 	}
 	defer f.Close()
 	if err := lock(f, 0); errors.Is(err, ErrLocked) {
-		return nil
+		return nil, nil
 	} else if err != nil {
-		return err
+		return nil, err
 	}
 	switch kind, err := sniff(f); {
 	case err != nil:
-		return err
+		return nil, err
 	case kind == empty:
-		return nil // Open makes a new store of it
+		return nil, nil // Open makes a new store of it
 	case kind == former:
-		return old(path, boltfile.Check(path))
+		return nil, old(path, boltfile.Check(path))
 	}
-	lost, err := inspect(path)
-	if err == nil && len(lost) > 0 {
-		err = fmt.Errorf("store: %s: approver store drop '%s' removes a record that cannot be read: %w", path, lost[0].Key,
-			lost[0].Cause)
-	}
-	return err
+	return inspect(path)
 }
 
 // look checks the file of a store, and reports whether it is missing.

@@ -155,8 +155,7 @@ func (s *Store) connect() (mark int64, err error) {
 		return 0, err
 	}
 	for _, r := range lost {
-		s.log.Error("a record of the store cannot be read; approver store drop removes it while the daemon is stopped",
-			"store", s.path, "key", r.Key, "error", r.Cause)
+		s.log.Error("the daemon goes on without a record of its store", "store", s.path, "error", r.Cause)
 	}
 	if err := s.conn.prepare(s.conn.writes()); err != nil {
 		return 0, err

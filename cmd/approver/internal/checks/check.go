@@ -103,6 +103,7 @@ func (c CheckCmd) look(ctx context.Context) Checked {
 			out.Warnings = append(out.Warnings, notHere(err, doc))
 		}
 		out.Problem(daemon.CheckParts(cfg))
+		out.Problem(cfg.CheckStoreRecords())
 		out.hooks(cfg, c.Config)
 		if mode := display.OneLine(doc.Control); mode != "" {
 			out.Warnings = append(out.Warnings, mode)

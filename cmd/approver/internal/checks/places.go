@@ -41,7 +41,8 @@ func (d *doctor) files(whole bool) {
 		for _, err := range elsewhere {
 			d.say("start", finding.OK, notHere(err, d.status), "")
 		}
-		d.judge("start", errors.Join(here, daemon.CheckParts(d.cfg)), "the daemon would take all files, keys and folders", "")
+		d.judge("start", errors.Join(here, daemon.CheckParts(d.cfg), d.cfg.CheckStoreRecords()),
+			"the daemon would take all files, keys and folders", "")
 	}
 	if info, err := os.Stat(d.cfg.File); err == nil && info.Mode().Perm()&0o007 != 0 {
 		d.say("permissions", finding.Warn,
