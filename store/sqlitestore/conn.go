@@ -104,7 +104,7 @@ func connect(path, vfs string, settings ...string) (c *conn, err error) {
 // The settings of the connections of a store. A reader drops its cache whenever something was
 // written, so it needs little of it.
 var (
-	everywhere = []string{"temp_store=MEMORY", "trusted_schema=OFF", "cell_size_check=ON"}
+	everywhere = []string{"busy_timeout=1000", "temp_store=MEMORY", "trusted_schema=OFF", "cell_size_check=ON"}
 	writing    = append([]string{"synchronous=FULL", "fullfsync=ON", "checkpoint_fullfsync=ON", "cache_size=-2000"},
 		everywhere...)
 	reading = append([]string{"query_only=ON", "cache_size=-256"}, everywhere...)

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"time"
 
 	"approver.example"
@@ -78,9 +77,8 @@ func keep(path, kept string) error {
 // version, and returns how many records it has and under which name the store itself is kept.
 // No daemon may have it.
 func ToBolt(path string) (records int, kept string, err error) {
-	path, err = filepath.Abs(path)
-	if err != nil {
-		return 0, "", fmt.Errorf("store: %w", err)
+	if path, err = place(path); err != nil {
+		return 0, "", err
 	}
 	kept = path + ".sqlite"
 	return records, kept, stopped(path, func(c *conn) error {

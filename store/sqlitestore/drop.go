@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -92,6 +91,9 @@ func inspect(path string) (lost []Unreadable, err error) {
 
 // Damaged returns the records of a store that cannot be read. No daemon may have it.
 func Damaged(path string) (lost []Unreadable, err error) {
+	if path, err = place(path); err != nil {
+		return nil, err
+	}
 	return lost, stopped(path, func(c *conn) error {
 		lost, _, err = check(c, path)
 		return err
@@ -101,9 +103,9 @@ func Damaged(path string) (lost []Unreadable, err error) {
 // Drop removes records that cannot be read. Those that can be read stay: the store is written
 // anew without the others, so that no damaged page is left in it. No daemon may have it.
 func Drop(path string, keys ...string) error {
-	path, err := filepath.Abs(path)
+	path, err := place(path)
 	if err != nil {
-		return fmt.Errorf("store: %w", err)
+		return err
 	}
 	name := path + ".new"
 	return stopped(path, func(c *conn) error {

@@ -27,6 +27,22 @@ const (
 // beside are the names of the files that SQLite keeps beside that of a store.
 var beside = []string{"-wal", "-shm", "-journal"}
 
+// place returns where a file is, or will be. Where it is a link, SQLite keeps the log beside what
+// the link leads to.
+func place(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("store: %w", err)
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real, nil
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path)), nil
+	}
+	return path, nil // it is missing; look says so
+}
+
 // CheckFile says why Open would refuse the file at path. It changes nothing. It looks at the
 // contents only while no daemon has the file: a running daemon has already accepted them.
 func CheckFile(path string) error {
@@ -48,6 +64,9 @@ func CheckRecords(path string) error {
 }
 
 func examine(path string) (lost []Unreadable, err error) {
+	if path, err = place(path); err != nil {
+		return nil, err
+	}
 	missing, err := look(path)
 	if missing || err != nil {
 		return nil, err

@@ -91,6 +91,27 @@ func TestFilesArePrivate(t *testing.T) {
 	files("approver.db")
 }
 
+// The configured path is a link. The log is beside the file that it leads to.
+func TestAPathThatIsALink(t *testing.T) {
+	path, link := newPath(t), newPath(t)
+	if err := errors.Join(create(path), os.Symlink(path, link)); err != nil {
+		t.Fatal(err)
+	}
+	s := openFor(t, link)
+	rev := mustPut(t, s, approver.Key("test", "1"), "v", "")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openFor(t, link)
+	mustPut(t, s, approver.Key("test", "1"), "w", rev)
+	if _, err := Open(Config{Path: path}, quiet()); !errors.Is(err, ErrLocked) {
+		t.Errorf("by its own name: %v", err)
+	}
+	if entries, err := os.ReadDir(filepath.Dir(link)); err != nil || len(entries) != 1 {
+		t.Errorf("beside the link there are %v, %v", entries, err)
+	}
+}
+
 func TestOneProcessAtATime(t *testing.T) {
 	path := newPath(t)
 	s := openFor(t, path)

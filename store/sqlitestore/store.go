@@ -28,12 +28,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"math"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -110,9 +108,9 @@ func open(c Config, log *slog.Logger, o options) (_ *Store, err error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	path, err := filepath.Abs(c.Path)
+	path, err := place(c.Path)
 	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
+		return nil, err
 	}
 	f, err := take(path, log)
 	if err != nil {
