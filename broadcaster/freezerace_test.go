@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/store/boltstore"
 	"approver.example/store/redisstore"
+	"approver.example/store/sqlitestore"
 	"approver.example/store/storetest/redistest"
 )
 
@@ -49,7 +49,7 @@ func TestNothingIsReleasedAfterAFreeze(t *testing.T) {
 		freezeRace(t, open(), slowStore{open()}, slowStore{open()})
 	})
 	t.Run("embedded", func(t *testing.T) {
-		store, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "approver.db")},
+		store, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "approver.db")},
 			slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)

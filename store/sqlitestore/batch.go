@@ -72,7 +72,7 @@ func (b *batch) check(p *part, now int64) (done bool, err error) {
 		return p.follows(row{rev: was.rev, keep: was.keep, value: was.value}, true, now)
 	}
 	st := b.s.conn.find
-	r, found, err := lookup(st, p.key)
+	r, found, err := lookup(st, p.key, p.prev) // the value that is replaced is not needed
 	if err == nil {
 		p.id = 0
 		if found {
@@ -137,7 +137,7 @@ func (b *batch) collect(now int64, limit int) []int64 {
 	b.over = slices.DeleteFunc(b.over, func(id int64) bool {
 		err := c.row.BindInt64(1, id)
 		if err == nil && c.row.Step() {
-			_, err = read(c.row)
+			_, err = read(c.row, "")
 		}
 		if err = done(c.row, err); err != nil {
 			b.s.skip[id] = true

@@ -155,10 +155,14 @@ type row struct {
 	value     []byte
 }
 
-// read takes the row of a statement whose first columns are rev, due, keep and value.
-func read(st *sqlite3.Stmt) (row, error) {
+// read takes the row of a statement whose first columns are rev, due, keep and value. The value of
+// the revision that is known is left out.
+func read(st *sqlite3.Stmt, known approver.Rev) (row, error) {
 	rev := st.ColumnRawText(0)
-	r := row{due: st.ColumnInt64(1), keep: st.ColumnInt64(2), value: st.ColumnRawBlob(3)}
+	r := row{due: st.ColumnInt64(1), keep: st.ColumnInt64(2)}
+	if known == "" || string(rev) != string(known) {
+		r.value = st.ColumnRawBlob(3)
+	}
 	if err := st.Err(); err != nil {
 		return row{}, err
 	}
@@ -177,14 +181,14 @@ const revLen = 36
 
 // lookup reads a record, also one whose time is over. The caller resets the statement when it is
 // done with the value.
-func lookup(st *sqlite3.Stmt, key string) (r row, found bool, err error) {
+func lookup(st *sqlite3.Stmt, key string, known approver.Rev) (r row, found bool, err error) {
 	if err := st.BindText(1, key); err != nil {
 		return row{}, false, err
 	}
 	if !st.Step() {
 		return row{}, false, unreadable(key, st.Err())
 	}
-	r, err = read(st)
+	r, err = read(st, known)
 	return r, err == nil, unreadable(key, err)
 }
 

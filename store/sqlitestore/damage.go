@@ -180,7 +180,7 @@ func complete(c *conn) (lost []Unreadable, err error) {
 		r, same := row{}, false
 		err := st.BindInt64(1, id)
 		if err == nil && st.Step() {
-			r, err = read(st)
+			r, err = read(st, "")
 			same = st.ColumnText(4) == key
 		}
 		if err = done(st, err); err != nil {

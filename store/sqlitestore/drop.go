@@ -156,7 +156,7 @@ func (c *conn) rows(skip map[int64]bool, each func(r row, key string) error) err
 		}
 		if err == nil {
 			var r row
-			if r, err = read(st); err == nil {
+			if r, err = read(st, ""); err == nil {
 				err = each(r, key)
 			}
 		}

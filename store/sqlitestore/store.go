@@ -86,6 +86,8 @@ var (
 	_ approver.Meter   = (*Store)(nil)
 	_ approver.Sweeper = (*Store)(nil)
 	_ approver.Lister  = (*Store)(nil)
+
+	_ approver.RevReader = (*Store)(nil)
 )
 
 // options are what only tests change.
@@ -237,13 +239,22 @@ func (s *Store) view(ctx context.Context, odd error, f func(c *conn) error) (err
 
 // Get implements approver.KV.
 func (s *Store) Get(ctx context.Context, key string) (value []byte, rev approver.Rev, err error) {
+	return s.GetUnless(ctx, key, "")
+}
+
+// GetUnless implements approver.RevReader: the value of a record that the caller knows is not even
+// read from the file.
+func (s *Store) GetUnless(ctx context.Context, key string, known approver.Rev) (value []byte, rev approver.Rev,
+	err error) {
 	err = s.view(ctx, arg.Key(key), func(c *conn) error {
-		r, found, err := lookup(c.get, key)
+		r, found, err := lookup(c.get, key, known)
 		if now, _ := s.clock.read(); err == nil && (!found || r.keep <= now) {
 			err = approver.ErrNotFound
 		}
 		if err == nil {
-			value, rev = append([]byte{}, r.value...), r.rev
+			if rev = r.rev; rev != known {
+				value = append([]byte{}, r.value...)
+			}
 		}
 		_ = c.get.Reset() // its error is that of the step
 		return err
