@@ -82,7 +82,8 @@ func whatItIs(key string) string {
 	case "control":
 		return "the record of freezes, pauses and removed people; without it everything is frozen until somebody lifts it"
 	case "audit", "approvers", "rules":
-		return "what the daemon knows of its audit or of who may approve; without it everything is frozen until somebody lifts it"
+		return "what the daemon knows of its audit or of who may approve; without it everything is frozen, or the daemon " +
+			"does not start and says what to do"
 	}
 	return "a record of the kind " + kind
 }
@@ -102,6 +103,7 @@ func (c storeConvertCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	term.Print(0, "%s is in the format of the older approver, with %d records; the file as it was is %s\n", file, records, kept)
+	term.Print(0, "%s is in the format of the older approver, with %d records; the file as it was is %s\n", file, records,
+		kept)
 	return nil
 }

@@ -52,7 +52,8 @@ func TestOneUnreadableRecordHidesNoOther(t *testing.T) {
 	if err := CheckFile(path); err != nil {
 		t.Errorf("CheckFile: %v", err)
 	}
-	if err := CheckRecords(path); err == nil || !strings.Contains(err.Error(), key(7)+" cannot be read, and approver store drop") ||
+	if err := CheckRecords(path); err == nil ||
+		!strings.Contains(err.Error(), key(7)+" cannot be read, and approver store drop") ||
 		strings.Count(err.Error(), "cannot be read") != 1 {
 		t.Errorf("CheckRecords: %v", err)
 	}
