@@ -60,7 +60,8 @@ func newTable(t *testing.T) *table {
 	if x.model, err = classifier.Load(); err != nil {
 		t.Fatal(err)
 	}
-	store, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "db")}, slog.New(slog.DiscardHandler))
+	store, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "db")},
+		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

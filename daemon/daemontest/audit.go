@@ -63,7 +63,8 @@ func (l *Ledger) Notes() string {
 // OpenKV opens a store that ends with the test.
 func OpenKV(t *testing.T) approver.KV {
 	t.Helper()
-	kv, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "t.db")}, slog.New(slog.DiscardHandler))
+	kv, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "t.db")},
+		slog.New(slog.DiscardHandler))
 	must(t, err)
 	t.Cleanup(func() { _ = kv.Close() })
 	return kv

@@ -35,7 +35,8 @@ func TestOutcomesOfCallsWithoutIDs(t *testing.T) {
 		"permitted, and another is judged": {[]outcome{u, p, u}, []outcome{p, 0}},
 	} {
 		for _, lasting := range []bool{false, true} {
-			store, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "db")}, slog.New(slog.DiscardHandler))
+			store, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "db")},
+				slog.New(slog.DiscardHandler))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +75,8 @@ func TestOutcomesOfCallsWithoutIDs(t *testing.T) {
 // back and got it again. That counted as two permissions, and when the same call ran once more, unasked, the
 // record was that of a call that had been let go.
 func TestACourierThatComesBackIsOnePermission(t *testing.T) {
-	store, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "db")}, slog.New(slog.DiscardHandler))
+	store, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "db")},
+		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,7 +124,8 @@ func TestAnExpectationReplacesNothing(t *testing.T) {
 
 func expecting(t *testing.T) (approver.KV, agents.Event, approver.ToolCall) {
 	t.Helper()
-	store, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "db")}, slog.New(slog.DiscardHandler))
+	store, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "db")},
+		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

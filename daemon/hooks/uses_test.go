@@ -131,7 +131,8 @@ func (lateStore) Now(context.Context) (time.Time, error) { return time.Time{}, e
 
 func openStore(t *testing.T) *sqlitestore.Store {
 	t.Helper()
-	store, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "db")}, slog.New(slog.DiscardHandler))
+	store, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "db")},
+		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

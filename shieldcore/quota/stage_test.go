@@ -39,7 +39,8 @@ func TestLimited(t *testing.T) {
 		"who is it": {func(*quota.Config) {}, approver.ToolCall{Agent: "claude"}, 0, false, quota.ErrUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "db")}, slog.New(slog.DiscardHandler))
+			store, err := sqlitestore.Open(sqlitestore.Config{Path: filepath.Join(t.TempDir(), "db")},
+				slog.New(slog.DiscardHandler))
 			if err != nil {
 				t.Fatal(err)
 			}
