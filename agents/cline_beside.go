@@ -2,10 +2,10 @@ package agents
 
 import (
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"approver.example/agents/settings"
+	"approver.example/internal/lazyregexp"
 )
 
 // Cline's program is one of Bun, and Bun itself reads files in the folder in which it is started, asking
@@ -18,7 +18,7 @@ const clineVariables = ".env .env.local .env.development .env.development.local 
 // clineSet matches a variable in them by which Cline finds its hooks, programs or another process elsewhere,
 // or by which the shell of a hook runs other code. To Bun, a carriage return ends a line, and some bytes that are
 // no white space to others are, such as a vertical tab.
-var clineSet = regexp.MustCompile(`(?:^|[\r\n])[^\w#=.-]*(?:export[^\w#=.-]+)?` +
+var clineSet = lazyregexp.New(`(?:^|[\r\n])[^\w#=.-]*(?:export[^\w#=.-]+)?` +
 	`(CLINE_(?:\w*_)?(?:DIR|DIRECTORY|PATH|COMMAND|HOST|ADDRESS|PORT)|(?:LD|DYLD)_\w+)[^\w#=.:-]*[=:]`)
 
 // Beside implements [Searcher].
@@ -31,7 +31,7 @@ func (c clineAgent) Beside(
 			if settings.Unseen(s.Err) {
 				return found, s.Err
 			}
-			for _, m := range clineSet.FindAllStringSubmatch(string(s.Text), -1) {
+			for _, m := range clineSet().FindAllStringSubmatch(string(s.Text), -1) {
 				found = append(found, settings.Finding{Path: s.Path, Fix: "take " + m[1] + " out of " + s.Path,
 					Text: s.Path + " sets " + m[1] + ", with which a cline that is started there can run without the hook"})
 			}

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"approver.example/agents/settings"
+	"approver.example/internal/lazyregexp"
 )
 
 // qwenMost is the longest time that Qwen Code waits for the hooks of a call. No setting changes it.
@@ -82,7 +82,7 @@ func qwenSwitches(s settings.Source, all map[string]json.RawMessage) (found []se
 }
 
 // qwenSet matches a variable of qwenOff in a file .env.
-var qwenSet = regexp.MustCompile(`(?m)^[\s\x{feff}]*(?:export\s+)?(` + strings.Join(qwenOff[:], "|") +
+var qwenSet = lazyregexp.New(`(?m)^[\s\x{feff}]*(?:export\s+)?(` + strings.Join(qwenOff[:], "|") +
 	`)\s*[=:]\s*["'` + "`" + `]?([^"'` + "`" + `#\r\n]*)`)
 
 // Beside implements [Searcher]. Qwen Code reads variables from the first file .env that it finds: in
@@ -111,7 +111,7 @@ func (q qwenAgent) Beside(
 		if settings.Unseen(s.Err) {
 			return found, s.Err
 		}
-		for _, m := range qwenSet.FindAllStringSubmatch(string(s.Text), -1) {
+		for _, m := range qwenSet().FindAllStringSubmatch(string(s.Text), -1) {
 			if qwenTrue(m[2]) {
 				found = append(found, settings.Finding{Path: path,
 					Text: path + " sets " + m[1] + ", with which no hook runs", Fix: "take " + m[1] + " out of " + path})

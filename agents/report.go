@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
 	"approver.example/agents/facts"
+	"approver.example/internal/lazyregexp"
 )
 
 // A Reporter is an [Adapter] of an agent that reports what ran, and whose reports can be recognized
@@ -74,7 +74,7 @@ func shortened(id string) string {
 
 // namesEvent matches the event in a text that is not JSON. In a JSON string there would be a backslash
 // before each of these quotes.
-var namesEvent = regexp.MustCompile(`"(hook_event_name|agent_action_name|hookName|event)"\s*:\s*"([A-Za-z_.]+)"`)
+var namesEvent = lazyregexp.New(`"(hook_event_name|agent_action_name|hookName|event)"\s*:\s*"([A-Za-z_.]+)"`)
 
 // reportOf says which report a payload is. The event in the hook's flags has precedence.
 func (h *hooked) reportOf(k keys, payload []byte, fields object, event string) (name string, is bool) {
@@ -84,7 +84,7 @@ func (h *hooked) reportOf(k keys, payload []byte, fields object, event string) (
 	if name, ok, err := fields.text(k.event); ok && err == nil {
 		return name, h.kindOf(name) == Ran
 	}
-	for _, m := range namesEvent.FindAllSubmatch(payload, -1) {
+	for _, m := range namesEvent().FindAllSubmatch(payload, -1) {
 		if string(m[1]) == k.event && h.kindOf(string(m[2])) == Ran {
 			return string(m[2]), true
 		}

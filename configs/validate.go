@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"approver.example/audit"
 	"approver.example/broadcaster"
 	"approver.example/httpapi/socketpath"
+	"approver.example/internal/lazyregexp"
 	"approver.example/internal/strictyaml"
 	"approver.example/shieldcore"
 	"approver.example/tokens"
@@ -178,7 +178,7 @@ func flatten(errs []error) []error {
 	return out
 }
 
-var settingName = regexp.MustCompile(`[a-z][a-z_]*(?:\[\d+\])?(?:\.[a-z][a-z_]*(?:\[\d+\])?)*`)
+var settingName = lazyregexp.New(`[a-z][a-z_]*(?:\[\d+\])?(?:\.[a-z][a-z_]*(?:\[\d+\])?)*`)
 
 // locate finds the setting that an error of a section is about: the first word
 // of its text that is one of the section's keys.
@@ -186,7 +186,7 @@ func locate(section string, keys []string, err error) problem {
 	name := section[strings.LastIndexByte(section, '.')+1:]
 	text := strings.TrimPrefix(err.Error(), name+": ")
 	p := problem{path: section, text: name + ": " + text}
-	for _, word := range settingName.FindAllString(text, -1) {
+	for _, word := range settingName().FindAllString(text, -1) {
 		if isKey(keys, word) {
 			p.path = strictyaml.Join(section, word)
 			break
@@ -195,11 +195,11 @@ func locate(section string, keys []string, err error) problem {
 	return p
 }
 
-var index = regexp.MustCompile(`\[\d+\]`)
+var index = lazyregexp.New(`\[\d+\]`)
 
 // isKey reports whether word is a key, or the name of a group or list of keys.
 func isKey(keys []string, word string) bool {
-	form := index.ReplaceAllString(word, "[]")
+	form := index().ReplaceAllString(word, "[]")
 	for _, key := range keys {
 		rest, ok := strings.CutPrefix(key, form)
 		if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') || form == key+"[]" {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -14,11 +13,12 @@ import (
 	"approver.example/configs"
 	"approver.example/daemon/adminapi"
 	"approver.example/display"
+	"approver.example/internal/lazyregexp"
 	"approver.example/tokens"
 )
 
 // platformID matches a user id in the form that all platforms use.
-var platformID = regexp.MustCompile(`^[A-Za-z0-9]{1,32}$`)
+var platformID = lazyregexp.New(`^[A-Za-z0-9]{1,32}$`)
 
 // platforms returns the names of the channels on which people can be paired.
 func platforms() (names []string) {
@@ -39,7 +39,7 @@ func (d *Admin) admit(
 	}
 	// Both appear in text that approver vouches for, so a caller must not choose them freely.
 	all := platforms()
-	if !slices.Contains(all, req.Channel) || !platformID.MatchString(req.Who.ID) {
+	if !slices.Contains(all, req.Channel) || !platformID().MatchString(req.Who.ID) {
 		last := len(all) - 1
 		return none, fmt.Errorf("an approver is added on %s or %s, by the id that the platform gave them",
 			strings.Join(all[:last], ", "), all[last])

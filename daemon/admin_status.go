@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"approver.example/broadcaster"
 	"approver.example/daemon/adminapi"
 	"approver.example/display"
+	"approver.example/internal/lazyregexp"
 	"approver.example/internal/section"
 )
 
@@ -139,7 +139,7 @@ func (d *Admin) channelStates(trouble string) (all []adminapi.Channel) {
 }
 
 // fromPort matches the local port of a connection, which differs each time.
-var fromPort = regexp.MustCompile(`:\d+->`)
+var fromPort = lazyregexp.New(`:\d+->`)
 
 // once joins the lines of an error and drops repeated causes: eight parallel lookups fail for
 // one reason.
@@ -147,7 +147,7 @@ func once(err error, at section.Storage) string {
 	var lines, seen []string
 	for line := range strings.Lines(err.Error()) {
 		line = strings.TrimSpace(line)
-		plain := fromPort.ReplaceAllString(line, "->")
+		plain := fromPort().ReplaceAllString(line, "->")
 		// The first line may have a prefix that says what the lookups were for.
 		if line == "" || slices.ContainsFunc(seen,
 			func(before string) bool { return strings.HasSuffix(before, cause(plain, at)) }) {

@@ -7,11 +7,11 @@ import (
 	"maps"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"approver.example/display/shape"
+	"approver.example/internal/lazyregexp"
 )
 
 // This file shows people the environment of a call. Variables that are dangerous, or that say
@@ -163,12 +163,12 @@ func showText(text string) string {
 func HidesEnvironment(lines []string) bool {
 	return slices.ContainsFunc(lines, func(l string) bool {
 		return strings.HasPrefix(l, cutEnvironment) || strings.Contains(l, " bytes hidden …") ||
-			strings.Contains(urlPassword.ReplaceAllString(l, ""), hiddenWords) && !strings.HasPrefix(l, "AWS_ACCESS_KEY_ID")
+			strings.Contains(urlPassword().ReplaceAllString(l, ""), hiddenWords) && !strings.HasPrefix(l, "AWS_ACCESS_KEY_ID")
 	})
 }
 
 // urlPassword matches a masked password in an address. The host after it is shown.
-var urlPassword = regexp.MustCompile(`://[^\s/‹›]*:‹[^›]*›@`)
+var urlPassword = lazyregexp.New(`://[^\s/‹›]*:‹[^›]*›@`)
 
 // pathLines says which folders of PATH are new, and which folders before the system's own
 // folders are writable by other users.

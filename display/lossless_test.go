@@ -173,7 +173,7 @@ func checkLossless(t *testing.T, c Call) {
 		}
 	}
 	for _, leaf := range leavesOf(c.Args, -100, nil) {
-		if gaps.MatchString(leaf) || strings.Contains(leaf, "\v") {
+		if gaps().MatchString(leaf) || strings.Contains(leaf, "\v") {
 			return // a note says how long each gap is
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"approver.example/display/shape"
+	"approver.example/internal/lazyregexp"
 	"github.com/google/uuid"
 )
 
@@ -24,14 +25,14 @@ const (
 	gapBlanks = 41
 )
 
-var gaps = regexp.MustCompile(fmt.Sprintf(`(?:[ \t]*\n){%d,}|[ \t]{%d,}`, gapLines, gapBlanks))
+var gaps = lazyregexp.New(fmt.Sprintf(`(?:[ \t]*\n){%d,}|[ \t]{%d,}`, gapLines, gapBlanks))
 
 // Squeeze replaces each such gap by a note of its length.
 func Squeeze(s string) string {
 	if !mayHaveGap(s) {
 		return s
 	}
-	return gaps.ReplaceAllStringFunc(s, func(gap string) string {
+	return gaps().ReplaceAllStringFunc(s, func(gap string) string {
 		if lines := strings.Count(gap, "\n"); lines > 0 {
 			return fmt.Sprintf("\n⟨%d blank lines⟩\n", lines-1)
 		}

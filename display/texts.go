@@ -3,12 +3,13 @@ package display
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/text/feature/plural"
+
+	"approver.example/internal/lazyregexp"
 )
 
 // Texts says what approver has to say to people in one language. The zero value speaks English. It is
@@ -119,13 +120,13 @@ type verb struct {
 	kind string
 }
 
-var verbPattern = regexp.MustCompile(`%(?:\[(\d+)\])?([a-zA-Z%])?`)
+var verbPattern = lazyregexp.New(`%(?:\[(\d+)\])?([a-zA-Z%])?`)
 
 // verbsOf returns the verbs of a text in the order of the text, and false if one of them cannot be
 // read. %% is none.
 func verbsOf(text string) (verbs []verb, ok bool) {
 	next := 0
-	for _, m := range verbPattern.FindAllStringSubmatch(text, -1) {
+	for _, m := range verbPattern().FindAllStringSubmatch(text, -1) {
 		switch {
 		case m[0] == "%%":
 			continue

@@ -2,10 +2,10 @@ package reflexcore
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/analysis"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
@@ -96,11 +96,11 @@ func (j *judgment) letsIn(ef *effect.Effect) bool {
 	logins := ef.Kind == effect.Permission && (isAccount(ef) || wordset.Has("passwd chpasswd", ef.Program())) ||
 		ef.Kind == effect.Write && (disk.Below(ef.Target, "/etc/ssh") || disk.Below(ef.Target, "/etc/pam.d") ||
 			wordset.Has("/etc/passwd /etc/shadow", ef.Target))
-	return logins && (strings.Contains(j.call.Text, "pam_permit") || startsLogins.MatchString(j.call.Text))
+	return logins && (strings.Contains(j.call.Text, "pam_permit") || startsLogins().MatchString(j.call.Text))
 }
 
 // startsLogins matches commands that start the server of ssh.
-var startsLogins = regexp.MustCompile(`(?:^|[\s;&|]|bin/)sshd(?:$|[\s;&|])|\b(?:service|rc-service)\s+sshd?\s|` +
+var startsLogins = lazyregexp.New(`(?:^|[\s;&|]|bin/)sshd(?:$|[\s;&|])|\b(?:service|rc-service)\s+sshd?\s|` +
 	`\bsystemctl\s[^;&|\n]*\bsshd?\b|init\.d/sshd?\b|\bdropbear\b`)
 
 // isSudo reports whether a file says who may become root, and nothing else.

@@ -2,10 +2,10 @@ package reflexcore
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/gitrepo"
@@ -136,22 +136,22 @@ func (e *Engine) isOwnClone(j *judgment, ef *effect.Effect) bool {
 // entersLoosely reports whether a text goes on with git in the folder where it was if it cannot enter another, or
 // if something before that failed: cd x; git clean. A shell that ends at the first error does not.
 func entersLoosely(text string) bool {
-	text = joinedLine.ReplaceAllString(text, "$1 ") // a line that goes on
-	at := enters.FindStringIndex(text)
+	text = joinedLine().ReplaceAllString(text, "$1 ") // a line that goes on
+	at := enters().FindStringIndex(text)
 	if at == nil {
 		return false
 	}
 	_, or, _ := strings.Cut(text, "||")
-	cut := goesOn.FindStringIndex(text[at[1]:])
+	cut := goesOn().FindStringIndex(text[at[1]:])
 	return strings.Contains(or, "git") || cut != nil && strings.Contains(text[at[1]+cut[1]-1:], "git") &&
-		(!endsAtErrors.MatchString(text) || strings.Contains(text, "set +"))
+		(!endsAtErrors().MatchString(text) || strings.Contains(text, "set +"))
 }
 
 var (
-	joinedLine   = regexp.MustCompile(`(&&[ \t]*|\\)\n`)
-	enters       = regexp.MustCompile(`\b(?:cd|pushd)\s`)
-	goesOn       = regexp.MustCompile(`[;|\n]|[^&]&[^&]`)
-	endsAtErrors = regexp.MustCompile(`^\s*set -[a-z]*e`)
+	joinedLine   = lazyregexp.New(`(&&[ \t]*|\\)\n`)
+	enters       = lazyregexp.New(`\b(?:cd|pushd)\s`)
+	goesOn       = lazyregexp.New(`[;|\n]|[^&]&[^&]`)
+	endsAtErrors = lazyregexp.New(`^\s*set -[a-z]*e`)
 )
 
 // staysBelow reports whether what git throws away is in the folder in which it runs: a path may lead out of it.
@@ -192,13 +192,13 @@ func (e *Engine) pushPlace(j *judgment, ef *effect.Effect) places.Place {
 }
 
 // setsRemotes is a command that changes where pushes go.
-var setsRemotes = regexp.MustCompile(`\bgit\s[^;&|\n]*\b(?:config|remote)\s`)
+var setsRemotes = lazyregexp.New(`\bgit\s[^;&|\n]*\b(?:config|remote)\s`)
 
 // mapsPush reports whether git's settings may send a branch to another one than a push names, or than is checked out.
 func (e *Engine) mapsPush(j *judgment, ef *effect.Effect, unnamed bool) bool {
 	call := &j.call.ToolCall
 	if !strings.HasPrefix(ef.Dir, "/") || slices.ContainsFunc(j.call.Effects, changesGit) ||
-		setsRemotes.MatchString(call.Command) {
+		setsRemotes().MatchString(call.Command) {
 		return true
 	}
 	for name, value := range call.Env {

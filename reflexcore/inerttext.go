@@ -2,10 +2,10 @@ package reflexcore
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/wordset"
@@ -60,16 +60,16 @@ func isTest(file string) bool {
 }
 
 // secretShape finds what looks like a credential of a known form, with all of its letters.
-var secretShape = regexp.MustCompile(`(?i)-----BEGIN [A-Z ]*PRIVATE KEY-----|\bakia[0-9a-z]{16}\w*|\bgh[pousr]_\w+|` +
+var secretShape = lazyregexp.New(`(?i)-----BEGIN [A-Z ]*PRIVATE KEY-----|\bakia[0-9a-z]{16}\w*|\bgh[pousr]_\w+|` +
 	`\bxox[baprs]-[\w-]+|\bsk-ant-[\w-]+|\bglpat-[\w-]+`)
 
 // hasOnlyTestSecrets reports whether all that looks like a credential in what a tool writes is plainly made up:
 // it says so, is too short, or goes up like the alphabet.
 func (j *judgment) hasOnlyTestSecrets() bool {
 	return !slices.ContainsFunc(j.call.Other.Texts, func(text string) bool {
-		return slices.ContainsFunc(secretShape.FindAllString(text, maxShapes), func(s string) bool {
+		return slices.ContainsFunc(secretShape().FindAllString(text, maxShapes), func(s string) bool {
 			return !isMadeUp(strings.ToLower(s))
-		}) || len(secretShape.FindAllStringIndex(text, maxShapes)) == maxShapes
+		}) || len(secretShape().FindAllStringIndex(text, maxShapes)) == maxShapes
 	})
 }
 

@@ -2,10 +2,10 @@ package reflexcore
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/buildnames"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
@@ -362,7 +362,7 @@ func isInstalled(p, home string) bool {
 }
 
 // own matches a change of the owner to the user who runs it.
-var own = regexp.MustCompile(`\bchown(?:\s+-[Rvfch]+)*\s+["']?` +
+var own = lazyregexp.New(`\bchown(?:\s+-[Rvfch]+)*\s+["']?` +
 	`(?:\$USER|\$\{USER\}|\$LOGNAME|\$\((?:whoami|id -un?|logname)\)|` + "`(?:whoami|id -un?)`)" + `["']?(?::|["'\s])`)
 
 // ownFiles notes that files are given to the user who runs the call: nobody else gets them. What
@@ -373,7 +373,7 @@ func (e *Engine) ownFiles(j *judgment, ef *effect.Effect, p places.Place) {
 		wordset.ContainsAny(j.call.Text, "USER=", "LOGNAME=", "whoami()", "id()") {
 		return
 	}
-	if n := strings.Count(j.call.Text, "chown"); n > 0 && len(own.FindAllStringIndex(j.call.Text, n+1)) == n {
+	if n := strings.Count(j.call.Text, "chown"); n > 0 && len(own().FindAllStringIndex(j.call.Text, n+1)) == n {
 		ef.What = "own"
 	}
 }

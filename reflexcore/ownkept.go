@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/places"
@@ -221,21 +222,21 @@ var selfOwner = func() *regexp.Regexp {
 }()
 
 // onlyAssigns matches calls that put what a tool prints into variables, and do nothing else.
-var onlyAssigns = regexp.MustCompile(`^(?:\s*(?:export\s+)?[A-Za-z_]\w*=` +
+var onlyAssigns = lazyregexp.New(`^(?:\s*(?:export\s+)?[A-Za-z_]\w*=` +
 	`(?:"\$\([\w ./:@=-]+\)"|\$\([\w ./:@=-]+\))\s*(?:$|;|&&|\n))+\s*$`)
 
 // logsIn matches a call that does nothing but log in to a registry of the cloud whose token that is.
-var logsIn = regexp.MustCompile(`^\s*gcloud auth print-access-token\s*\|\s*(?:docker|podman|helm registry) login\s+` +
+var logsIn = lazyregexp.New(`^\s*gcloud auth print-access-token\s*\|\s*(?:docker|podman|helm registry) login\s+` +
 	`(?:-u|--username)[ =]oauth2accesstoken\s+--password-stdin\s+(?:https://)?` +
 	`(?:[a-z0-9-]+[.])?(?:pkg[.]dev|gcr[.]io)/?\s*$`)
 
 // assignsToken reports whether a token of a service is only put into a variable, or where it is for: nobody sees it.
 func (j *judgment) assignsToken(ef *effect.Effect) bool {
-	if ef.Target == "secret:gcloud" && logsIn.MatchString(j.call.Text) {
+	if ef.Target == "secret:gcloud" && logsIn().MatchString(j.call.Text) {
 		return true
 	}
 	return wordset.HasAnyPrefix(ef.Target, "secret:git", "secret:gcloud", "secret:aws", "secret:azure") &&
-		onlyAssigns.MatchString(j.call.Text)
+		onlyAssigns().MatchString(j.call.Text)
 }
 
 // isPublicSetting reports whether a file of the project that says where packages come from has no word in it

@@ -1,10 +1,10 @@
 package reflexcore
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/dataflow"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
@@ -72,7 +72,7 @@ func (j *judgment) isOneOfOwnServer(ef *effect.Effect) bool {
 }
 
 // version is a part of a path that says which version of an interface is meant.
-var version = regexp.MustCompile(`^(?:api|rest|v\d+(?:\.\d+)?)$`)
+var version = lazyregexp.New(`^(?:api|rest|v\d+(?:\.\d+)?)$`)
 
 // singles are parts of paths that are one thing although they have no name: the session of the caller.
 const singles = "session logout login"
@@ -84,7 +84,7 @@ func namesOneObject(path, query string) bool {
 	if len(parts) == 0 || !onlyChooses(query) {
 		return false
 	}
-	for len(parts) > 1 && version.MatchString(parts[0]) {
+	for len(parts) > 1 && version().MatchString(parts[0]) {
 		parts = parts[1:]
 	}
 	for _, part := range parts {

@@ -69,7 +69,7 @@ func (e *Engine) placeOf(j *judgment, pieces []shell.Piece) (p place) {
 	if slices.ContainsFunc(pieces, func(p shell.Piece) bool { return p.Sets }) {
 		return place{led: true}
 	}
-	elsewhere, led := false, setsRemotes.MatchString(call.Command)
+	elsewhere, led := false, setsRemotes().MatchString(call.Command)
 	for name, value := range call.Env {
 		if value != "" && wordset.HasAnyPrefix(name, redirects...) {
 			elsewhere, led = true, led || strings.HasPrefix(name, "GIT_")

@@ -2,10 +2,10 @@ package reflexcore
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/buildnames"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
@@ -389,14 +389,14 @@ func (l *diskCheck) isMissing(j *judgment, target string) bool {
 // a pattern then matches, and in brackets shells have more than one language of patterns.
 func isAlone(text string) bool {
 	if strings.ContainsAny(text, `'"`) {
-		text = plainlyQuoted.ReplaceAllString(text, "")
+		text = plainlyQuoted().ReplaceAllString(text, "")
 	}
 	return !strings.ContainsAny(text, ";&|\n`(){}[<>'\"") &&
 		!wordset.ContainsAny(strings.ToLower(text), "pwsh", "powershell")
 }
 
 // plainlyQuoted is a part of a word that says the same in quotes, but for its blanks.
-var plainlyQuoted = regexp.MustCompile(`'[\w .-]*'|"[\w .-]*"`)
+var plainlyQuoted = lazyregexp.New(`'[\w .-]*'|"[\w .-]*"`)
 
 // matchesNothing reports whether no file fits a pattern. cut is where the folder ends in which the
 // first pattern is. What fits a pattern for folders is not looked for.

@@ -3,12 +3,12 @@ package reflexcore
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"approver.example"
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/effect"
 )
 
@@ -87,10 +87,10 @@ var finalCategories = []string{"constitutional", "self-protection"}
 // A Fault is a problem of a rule: the field in its file, and what to do.
 type Fault struct{ Field, Text string }
 
-var snakeCase = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+var snakeCase = lazyregexp.New(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
 // heuristicID is the form of the ids of heuristics.
-var heuristicID = regexp.MustCompile(`^[A-Z]{2,3}-[0-9]{3}$`)
+var heuristicID = lazyregexp.New(`^[A-Z]{2,3}-[0-9]{3}$`)
 
 // Faults lists the problems of the rule's fields. [Compile] checks its conditions and its pattern.
 // Those of heuristics are checked where they are made.
@@ -104,11 +104,11 @@ func (r *Rule) Faults() (out []Fault) {
 		}
 	}
 	bad(r.ID == "", "id", "it has no id: give it a stable name in snake_case")
-	bad(heuristicID.MatchString(r.ID), "id",
+	bad(heuristicID().MatchString(r.ID), "id",
 		"the id %q is that of a heuristic, which has no other in its place: write a rule with an id of its own, and "+
 			"disable %s",
 		r.ID, r.ID)
-	bad(r.ID != "" && (!snakeCase.MatchString(r.ID) || len(r.ID) > 64) && !heuristicID.MatchString(r.ID), "id",
+	bad(r.ID != "" && (!snakeCase().MatchString(r.ID) || len(r.ID) > 64) && !heuristicID().MatchString(r.ID), "id",
 		"the id %q is not in snake_case: at most 64 of a to z, 0 to 9 and _, and a letter first", r.ID)
 	bad(!slices.Contains(categories, r.Category), "category", "there is no category %q: one of %s", r.Category,
 		strings.Join(categories, ", "))

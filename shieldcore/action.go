@@ -2,12 +2,12 @@ package shieldcore
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"approver.example"
+	"approver.example/internal/lazyregexp"
 )
 
 // actions are the kinds of action that rules name under action_types. A call
@@ -140,8 +140,8 @@ func wordsOf(name string) []string {
 }
 
 var (
-	commandEnds = regexp.MustCompile("[\n;&|(){}`]")
-	assignment  = regexp.MustCompile(`^\w+=`)
+	commandEnds = lazyregexp.New("[\n;&|(){}`]")
+	assignment  = lazyregexp.New(`^\w+=`)
 )
 
 // wrappers run the program that is named after them.
@@ -152,10 +152,10 @@ var wrappers = []string{
 
 // programsIn returns the name of the program of each simple command, by a rough reading.
 func programsIn(command string) (programs []string) {
-	for _, part := range commandEnds.Split(normalize(command), -1) {
+	for _, part := range commandEnds().Split(normalize(command), -1) {
 		for word := range strings.FieldsSeq(part) {
 			base := path.Base(word)
-			if assignment.MatchString(word) || strings.HasPrefix(word, "-") || slices.Contains(wrappers, base) {
+			if assignment().MatchString(word) || strings.HasPrefix(word, "-") || slices.Contains(wrappers, base) {
 				continue
 			}
 			programs = append(programs, base)

@@ -26,7 +26,7 @@ func (c *compiler) checkAudience(at string, rf ruleFile) {
 	good := true
 	for i, name := range rf.Channels {
 		if _, there := c.audience[name]; !there {
-			if good = false; !wordName.MatchString(name) {
+			if good = false; !wordName().MatchString(name) {
 				continue // people has reported it
 			}
 			c.badItem(at+".channels", i, "%s", unknownName("channel", name, "which is not configured", channels))
@@ -40,7 +40,7 @@ func (c *compiler) checkAudience(at string, rf ruleFile) {
 	}
 	for i, name := range rf.Approvers {
 		if !slices.Contains(people, name) {
-			if good = false; !personName.MatchString(name) {
+			if good = false; !personName().MatchString(name) {
 				continue
 			}
 			c.badItem(at+".approvers", i, "%s", c.unknownPerson(name, people))

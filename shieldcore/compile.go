@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"approver.example"
 	"approver.example/display"
+	"approver.example/internal/lazyregexp"
 	"approver.example/internal/strictyaml"
 )
 
@@ -111,16 +111,16 @@ func (c *compiler) hasCondition(at string) bool {
 // wordName matches the name of a channel or an agent; personName matches a person's
 // id, such as ada or telegram:10042.
 var (
-	wordName   = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
-	personName = regexp.MustCompile(`^[\w.@:+-]{1,128}$`)
+	wordName   = lazyregexp.New(`^[a-z][a-z0-9_-]{0,31}$`)
+	personName = lazyregexp.New(`^[\w.@:+-]{1,128}$`)
 )
 
 // people reads who is asked, on which channels, and the lowest tier that may decide.
 func (c *compiler) people(at string, rf ruleFile, v *approver.Verdict) {
 	for key, list := range map[string][]string{"channels": rf.Channels, "approvers": rf.Approvers} {
-		place, form := at+"."+key, wordName
+		place, form := at+"."+key, wordName()
 		if key == "approvers" {
-			form = personName
+			form = personName()
 		}
 		switch {
 		case !c.Good(place):
@@ -194,14 +194,14 @@ func (c *compiler) fallback(d defaultFile) approver.Verdict {
 	return v
 }
 
-var ruleName = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$`)
+var ruleName = lazyregexp.New(`^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$`)
 
 func (c *compiler) ruleName(at string, rf ruleFile, v *approver.Verdict) {
 	switch {
 	case !c.Has(at + ".name"):
 		c.ReportKey(at, "the rule has no name: add a line such as name: git.force_push")
 	case !c.Good(at + ".name"):
-	case len(rf.Name) > 64 || !ruleName.MatchString(rf.Name):
+	case len(rf.Name) > 64 || !ruleName().MatchString(rf.Name):
 		c.Report(at+".name",
 			"name must be lower-case words joined by dots, at most 64 characters: write it like git.force_push")
 	case slices.Contains(builtinFindings, rf.Name):

@@ -2,12 +2,12 @@ package shieldcore
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"approver.example"
 	"approver.example/display"
+	"approver.example/internal/lazyregexp"
 )
 
 // Built-in paths of the denylist. A policy can add to them, and remove none.
@@ -103,14 +103,14 @@ func (s *subject) onlyReads() bool {
 
 // writesText matches a command that does nothing but write a here document into a
 // file: cat or tee, without operators that could pass the lines to another program.
-var writesText = regexp.MustCompile(`\A[ \t]*(?:cat|tee)([^|;&()\x60$\n<\\]*)<<(-?)[ \t]*(?:'(\w+)'|"(\w+)"` +
+var writesText = lazyregexp.New(`\A[ \t]*(?:cat|tee)([^|;&()\x60$\n<\\]*)<<(-?)[ \t]*(?:'(\w+)'|"(\w+)"` +
 	`|(\w+))([^|;&()\x60$\n<\\]*)\n`)
 
 // withoutText returns a command without the lines of a here document that it only
 // writes into a file: a path in them is not read. Lines with substitutions are kept,
 // because those are executed.
 func withoutText(command string) string {
-	m := writesText.FindStringSubmatch(command)
+	m := writesText().FindStringSubmatch(command)
 	if m == nil {
 		return command
 	}

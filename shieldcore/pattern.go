@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/internal/match"
 	"approver.example/internal/strictyaml"
 )
@@ -22,8 +23,8 @@ const (
 )
 
 var (
-	fragmentName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
-	fragmentUse  = regexp.MustCompile(`%\{([^{}]*)\}`)
+	fragmentName = lazyregexp.New(`^[a-z][a-z0-9_]*$`)
+	fragmentUse  = lazyregexp.New(`%\{([^{}]*)\}`)
 )
 
 // compileDefines checks the fragments under define, which rules name as %{name}.
@@ -31,12 +32,12 @@ func (c *compiler) compileDefines(defines map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(defines)) {
 		at, text := strictyaml.Join("define", name), unfold(defines[name])
 		switch {
-		case !fragmentName.MatchString(name):
+		case !fragmentName().MatchString(name):
 			c.ReportKey(at, fmt.Sprintf("%q is not a name for a fragment: use lower-case letters, digits and _", name))
 			continue
 		case len(text) > maxPattern:
 			c.report(at, "the fragment has %d bytes: the limit is %d", len(text), maxPattern)
-		case fragmentUse.MatchString(text):
+		case fragmentUse().MatchString(text):
 			c.Report(at, "a fragment cannot use another one: write it out")
 		default:
 			if _, err := syntax.Parse(text, syntax.Perl); err != nil {
@@ -105,7 +106,7 @@ func (c *compiler) pattern(at, text string, whole bool) *pattern {
 // expand replaces the uses of fragments. It returns false after a problem.
 func (c *compiler) expand(at, text string) (string, bool) {
 	ok := true
-	out := fragmentUse.ReplaceAllStringFunc(text, func(use string) string {
+	out := fragmentUse().ReplaceAllStringFunc(text, func(use string) string {
 		name := use[2 : len(use)-1]
 		fragment, defined := c.defines[name]
 		if !defined {

@@ -2,10 +2,10 @@ package shieldcore
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 
 	"approver.example"
+	"approver.example/internal/lazyregexp"
 )
 
 // Warned is a rule of the reflex engine whose HIGH questions the policy turns into warnings.
@@ -15,13 +15,13 @@ type Warned struct {
 }
 
 // heuristicName matches the names of heuristics, of which the caller of [Load] says what is meant.
-var heuristicName = regexp.MustCompile(`^[A-Z]{2,}-[0-9]+$`)
+var heuristicName = lazyregexp.New(`^[A-Z]{2,}-[0-9]+$`)
 
 // warned reads the list of these rules. Which rules there are is for the caller of [Load] to check.
 func (c *compiler) warned(names []string) (out []Warned) {
 	for i, name := range names {
 		at := fmt.Sprintf("warn[%d]", i)
-		if !ruleName.MatchString(name) && !heuristicName.MatchString(name) {
+		if !ruleName().MatchString(name) && !heuristicName().MatchString(name) {
 			c.Report(at, fmt.Sprintf("%q cannot be the name of a rule: approver rules list shows them", name))
 			continue
 		}

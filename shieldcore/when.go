@@ -116,7 +116,7 @@ func (c *compiler) when(at string, w whenFile) *when {
 		c.ReportKey(at, "when is empty: remove the line, or write agents, uids, dirs, time, branches or environments")
 	}
 	for i, name := range w.Agents {
-		if !wordName.MatchString(name) {
+		if !wordName().MatchString(name) {
 			c.badItem(at+".agents", i, "agent %q is not a name: write it as for the hook, such as %s", name,
 				facts.Example())
 		}

@@ -20,10 +20,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"approver.example"
+	"approver.example/internal/lazyregexp"
 )
 
 // name begins the name of the folder that the call would change.
@@ -34,7 +34,7 @@ const By = "hook-test"
 
 // form matches the whole command, in a folder that only a canary makes. The command can only create
 // an empty folder. It has the path of the program, because another mkdir could come first in PATH.
-var form = regexp.MustCompile(`^/bin/mkdir (?:/[A-Za-z0-9._+-]+)*/(approver-hook-test-[0-9a-f]{32})/ran$`)
+var form = lazyregexp.New(`^/bin/mkdir (?:/[A-Za-z0-9._+-]+)*/(approver-hook-test-[0-9a-f]{32})/ran$`)
 
 // maxForm bounds the command in bytes.
 const maxForm = 1024
@@ -44,7 +44,7 @@ func token(command string) string {
 	if len(command) > maxForm || !strings.HasPrefix(command, "/bin/mkdir /") {
 		return ""
 	}
-	if m := form.FindStringSubmatch(command); m != nil {
+	if m := form().FindStringSubmatch(command); m != nil {
 		return m[1]
 	}
 	return ""

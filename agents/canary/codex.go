@@ -5,12 +5,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"approver.example/agents/canary/model"
+	"approver.example/internal/lazyregexp"
 )
 
 // Codex is the recipe of the Codex CLI.
@@ -45,7 +45,7 @@ func startCodex(s Setting) (Start, error) {
 }
 
 // codexName is what the name of an MCP server in Codex must be.
-var codexName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var codexName = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 
 // codexServers returns the names of the MCP servers in the user's settings. One in the settings of a
 // project is not switched off: where that project is not trusted, there would be nothing to switch
@@ -62,5 +62,5 @@ func codexServers(home string) []string {
 		return nil // Codex cannot read it either
 	}
 	names := slices.Sorted(maps.Keys(config.Servers))
-	return slices.DeleteFunc(names, func(n string) bool { return !codexName.MatchString(n) })
+	return slices.DeleteFunc(names, func(n string) bool { return !codexName().MatchString(n) })
 }

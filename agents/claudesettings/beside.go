@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 
 	"approver.example/agents/settings"
+	"approver.example/internal/lazyregexp"
 )
 
 // Claude Code also reads hooks and tool servers from other files than its settings: the front
@@ -40,7 +40,7 @@ func Beside(s settings.Source, want settings.Want) (found []settings.Finding) {
 	have, err := Read(s.Path, text)
 	if err != nil {
 		// It is not known here what Claude Code reads in it, or what an escape hides.
-		escaped := escapedLetter.Match(text)
+		escaped := escapedLetter().Match(text)
 		if !escaped && !bytes.Contains(text, []byte("hook")) {
 			return servers(s.Path, text)
 		}
@@ -64,10 +64,10 @@ func Beside(s settings.Source, want settings.Want) (found []settings.Finding) {
 
 // escapedLetter matches what can hide a word in JSON or YAML: a letter as a number, or a line that
 // continues in the next. Escapes such as \n, which are frequent in descriptions, cannot.
-var escapedLetter = regexp.MustCompile(`\\(?:[xuU]|\r?\n)`)
+var escapedLetter = lazyregexp.New(`\\(?:[xuU]|\r?\n)`)
 
 // tagged matches a tag of YAML, which may change the key after it.
-var tagged = regexp.MustCompile(`(?m)(?:^|[\s,\[{])![^\s]`)
+var tagged = lazyregexp.New(`(?m)(?:^|[\s,\[{])![^\s]`)
 
 // frontMatter returns the YAML at the beginning of a text as JSON; nil: there is none. If it is not
 // valid YAML, or if YAML parsers read it differently, the result is the text itself.
@@ -80,7 +80,7 @@ func frontMatter(text []byte) []byte {
 	head, _, _ := bytes.Cut(rest, []byte("\n---"))
 	var fields map[string]any
 	if err := yaml.Unmarshal(head, &fields); err != nil || merges(fields) ||
-		tagged.Match(head) && bytes.Contains(head, []byte("hook")) {
+		tagged().Match(head) && bytes.Contains(head, []byte("hook")) {
 		return head
 	}
 	if fields["hooks"] == nil {
@@ -111,7 +111,7 @@ func merges(value any) bool {
 
 // agentServer matches the command line of an MCP server that is an agent. It runs tools of its own,
 // and starts agents that ask nobody.
-var agentServer = regexp.MustCompile(`(?i)(^|[\s/@])(claude|claude-code)(@\S*|\.exe|\.cmd)?` +
+var agentServer = lazyregexp.New(`(?i)(^|[\s/@])(claude|claude-code)(@\S*|\.exe|\.cmd)?` +
 	`\s(.*\s)?mcp\s(.*\s)?serve(\s|$)` +
 	`|(^|[\s/@])claude-code/\S+\s(.*\s)?mcp\s(.*\s)?serve(\s|$)` +
 	`|(^|[\s/@])codex(@\S*|\.exe|\.cmd)?\s(.*\s)?(mcp-server|mcp)(\s|$)`)
@@ -142,7 +142,7 @@ func servers(path string, text []byte) (found []settings.Finding) {
 			var command string
 			exactly(all[name], "command", &command)
 			line := strings.Join(append([]string{command}, words...), " ")
-			if agentServer.MatchString(line) {
+			if agentServer().MatchString(line) {
 				found = append(found, settings.Finding{
 					Path: path, Text: "the MCP server " + name + " is an agent itself, " + shortened(line) +
 						": what it runs asks no hook",

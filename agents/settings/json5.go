@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"approver.example/internal/lazyregexp"
 )
 
 // A json5Value is a value in the text of a file of JSON5, and where it stands there.
@@ -191,7 +192,7 @@ func (r *json5Reader) name() string {
 }
 
 // json5Number matches a number.
-var json5Number = regexp.MustCompile(
+var json5Number = lazyregexp.New(
 	`^[+-]?(Infinity|NaN|0[xX][0-9a-fA-F]+|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)$`)
 
 // word reads a value that is neither a string nor an object nor an array.
@@ -210,7 +211,7 @@ func (r *json5Reader) word() any {
 		return word == "true"
 	case word == "null":
 		return nil
-	case json5Number.MatchString(word):
+	case json5Number().MatchString(word):
 		return json.Number(word)
 	}
 	r.fail(fmt.Sprintf("%q is no value", word))

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 
 	"github.com/tailscale/hujson"
+
+	"approver.example/internal/lazyregexp"
 )
 
 // A RefusalError is the error for a file into which install puts no hooks, and in which none can be found.
@@ -39,13 +40,13 @@ func Why(err error) string {
 }
 
 // hujsonAt matches how an error of a JSON parser names the place.
-var hujsonAt = regexp.MustCompile(`^hujson: line (\d+), column (\d+): `)
+var hujsonAt = lazyregexp.New(`^hujson: line (\d+), column (\d+): `)
 
 // parse parses JSON that may have comments. The error names the place in the file.
 func parse(path string, text []byte) (hujson.Value, error) {
 	v, err := hujson.Parse(text)
 	if err != nil {
-		err = Refuse(mend, "%s", hujsonAt.ReplaceAllString(err.Error(), path+":$1:$2: "))
+		err = Refuse(mend, "%s", hujsonAt().ReplaceAllString(err.Error(), path+":$1:$2: "))
 	}
 	return v, err
 }

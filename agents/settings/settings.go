@@ -12,9 +12,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
+
+	"approver.example/internal/lazyregexp"
 )
 
 // Files says where an agent has its settings.
@@ -204,22 +205,22 @@ func (c Command) Ours(agent string) bool {
 	return rest != string(c) && (program == "approver-hook" || program == "approver hook")
 }
 
-var socketAt = regexp.MustCompile(` --socket ('[^']*'|\S+)`)
+var socketAt = lazyregexp.New(` --socket ('[^']*'|\S+)`)
 
 // Socket returns the socket that the hook uses; empty: the default.
 func (c Command) Socket() string {
-	if m := socketAt.FindStringSubmatch(string(c)); m != nil {
+	if m := socketAt().FindStringSubmatch(string(c)); m != nil {
 		return strings.Trim(m[1], "'")
 	}
 	return ""
 }
 
-var deadlineAt = regexp.MustCompile(` --deadline (\S+)`)
+var deadlineAt = lazyregexp.New(` --deadline (\S+)`)
 
 // Deadline splits the deadline from the command line.
 func (c Command) Deadline() (stem string, d time.Duration) {
 	line := string(c)
-	m := deadlineAt.FindStringSubmatchIndex(line)
+	m := deadlineAt().FindStringSubmatchIndex(line)
 	if m == nil {
 		return line, 0
 	}

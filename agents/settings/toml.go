@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"approver.example/internal/lazyregexp"
 )
 
 // A TOMLChange puts one value into the text of a TOML file, or takes it out again. All else in the
@@ -116,12 +117,12 @@ func (c TOMLChange) line() string {
 	return line
 }
 
-var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var bareKey = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 
 func quotedKey(key []string) []string {
 	out := slices.Clone(key)
 	for i, name := range out {
-		if !bareKey.MatchString(name) {
+		if !bareKey().MatchString(name) {
 			out[i] = literal(name)
 		}
 	}

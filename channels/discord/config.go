@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"approver.example"
 	"approver.example/display"
+	"approver.example/internal/lazyregexp"
 	"approver.example/internal/secret"
 	"approver.example/internal/section"
 )
@@ -132,7 +132,7 @@ func (c Config) Languages() map[string]display.Lang { return c.ByChannel }
 // Secrets returns the settings that hold a secret.
 func (c *Config) Secrets() []secret.Setting {
 	return []secret.Setting{{Name: "token", Value: &c.Token, File: &c.TokenFile, Holds: "the bot's token",
-		Form: tokenForm}}
+		Form: tokenForm()}}
 }
 
 // Destinations returns one destination for each configured channel.
@@ -159,7 +159,7 @@ func (c Config) base() (string, error) {
 }
 
 // tokenForm is what tokens look like now. They are not checked by it, because Discord does not promise it.
-var tokenForm = regexp.MustCompile(`^[\w-]{18,}\.[\w-]{4,}\.[\w-]{20,}$`)
+var tokenForm = lazyregexp.New(`^[\w-]{18,}\.[\w-]{4,}\.[\w-]{20,}$`)
 
 // checkToken refuses what cannot be a bot token, without showing it.
 func checkToken(t secret.Text) error {

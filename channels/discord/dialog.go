@@ -1,7 +1,6 @@
 package discord
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/bwmarrin/discordgo"
@@ -10,6 +9,7 @@ import (
 	"approver.example"
 	"approver.example/channels/internal/cards"
 	"approver.example/display"
+	"approver.example/internal/lazyregexp"
 )
 
 // The ids of the fields of the dialogs.
@@ -96,7 +96,7 @@ func headlineOf(m *discordgo.Message) string {
 const maxCovered = 3500
 
 // typedCode matches the line of a card that shows its code. Backticks of other texts are escaped.
-var typedCode = regexp.MustCompile("(^|[^\\\\])`[^`]*CONFIRM-[0-9A-Z]+`")
+var typedCode = lazyregexp.New("(^|[^\\\\])`[^`]*CONFIRM-[0-9A-Z]+`")
 
 // coveredBy is what the code of a card approves: its texts without the code. If they are too long, only what is
 // to run is shown, cut in its midst.
@@ -111,7 +111,7 @@ func coveredBy(t display.Texts, m *discordgo.Message) string {
 		switch {
 		case block != nil || fence:
 			block = append(block, line)
-		case typedCode.MatchString(line):
+		case typedCode().MatchString(line):
 			continue
 		}
 		lines = append(lines, line)

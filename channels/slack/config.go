@@ -12,6 +12,7 @@ import (
 
 	"approver.example"
 	"approver.example/display"
+	"approver.example/internal/lazyregexp"
 	"approver.example/internal/secret"
 	"approver.example/internal/section"
 )
@@ -77,11 +78,11 @@ const (
 )
 
 var (
-	userID      = regexp.MustCompile(`^[UW][A-Z0-9]{4,20}$`)
-	channelID   = regexp.MustCompile(`^[CGD][A-Z0-9]{4,20}$`)
-	teamID      = regexp.MustCompile(`^[TE][A-Z0-9]{4,20}$`)
-	commandName = regexp.MustCompile(`^/[a-z0-9_-]{1,31}$`)
-	appID       = regexp.MustCompile(`^A[A-Z0-9]{4,20}$`)
+	userID      = lazyregexp.New(`^[UW][A-Z0-9]{4,20}$`)
+	channelID   = lazyregexp.New(`^[CGD][A-Z0-9]{4,20}$`)
+	teamID      = lazyregexp.New(`^[TE][A-Z0-9]{4,20}$`)
+	commandName = lazyregexp.New(`^/[a-z0-9_-]{1,31}$`)
+	appID       = lazyregexp.New(`^A[A-Z0-9]{4,20}$`)
 )
 
 // Validate returns every problem of the configuration at once, joined, or nil.
@@ -102,14 +103,14 @@ func (c Config) Validate() error {
 	}
 	token("bot_token", botPrefix, c.BotToken, c.BotTokenFile)
 	token("app_token", appPrefix, c.AppToken, c.AppTokenFile)
-	if c.AppID != "" && !appID.MatchString(c.AppID) {
+	if c.AppID != "" && !appID().MatchString(c.AppID) {
 		bad("app_id %q is not an app id: it starts with A and stands under Basic Information", c.AppID)
 	}
 	if len(c.Channels) == 0 {
 		bad("channels is empty: name at least one conversation id (C…, G… or D…)")
 	}
 	for i, id := range c.Channels {
-		if !channelID.MatchString(id) {
+		if !channelID().MatchString(id) {
 			bad("channels[%d] %q is not a conversation id: use the id (C…, G… or D…) from the bottom of the channel's "+
 				"details, not its name", i, id)
 		} else if slices.Index(c.Channels, id) < i {
@@ -125,19 +126,19 @@ func (c Config) Validate() error {
 		bad("approvers is empty: nobody could answer; name at least one user id (U… or W…)")
 	}
 	for i, a := range c.Approvers {
-		if !userID.MatchString(a.ID) {
+		if !userID().MatchString(a.ID) {
 			bad("approvers[%d] id %q is not a user id: use the member id (U… or W…) from the profile, not a name", i, a.ID)
 		} else if slices.IndexFunc(c.Approvers, func(b approver.Approver) bool { return b.ID == a.ID }) < i {
 			bad("approvers[%d] id %q is there twice", i, a.ID)
 		}
 	}
 	for i, id := range c.Teams {
-		if !teamID.MatchString(id) {
+		if !teamID().MatchString(id) {
 			bad("teams[%d] %q is not a workspace (T…) or organization (E…) id", i, id)
 		}
 	}
 	command := func(name, value string) {
-		if !commandName.MatchString(value) || value == pairCommand {
+		if !commandName().MatchString(value) || value == pairCommand {
 			bad("%s %q is not the name of a command: it has a slash and up to 31 small letters, digits, hyphens or "+
 				"underscores, as in %s, and is not %s", name, value, defaultCommand, pairCommand)
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"regexp"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -14,6 +13,7 @@ import (
 	"approver.example"
 	"approver.example/channels/internal/pairing"
 	"approver.example/display"
+	"approver.example/internal/lazyregexp"
 	"approver.example/internal/section"
 	"approver.example/tokens"
 )
@@ -47,7 +47,7 @@ func (c Config) ForPairing(log *slog.Logger) (approver.Pairer, error) {
 }
 
 // appInToken finds the app's id in its token: "xapp-1-A0123456789-…".
-var appInToken = regexp.MustCompile(`^xapp-\d+-(A[A-Z0-9]{2,})-`)
+var appInToken = lazyregexp.New(`^xapp-\d+-(A[A-Z0-9]{2,})-`)
 
 // Introduce names the app, and the links that open it.
 func (c *Channel) Introduce(ctx context.Context, code tokens.Code) (approver.Introduction, error) {
@@ -66,10 +66,10 @@ func (c *Channel) Introduce(ctx context.Context, code tokens.Code) (approver.Int
 		return approver.Introduction{}, fmt.Errorf("slack: %w", err)
 	}
 	id := c.cfg.AppID
-	if found := appInToken.FindStringSubmatch(app.Reveal()); id == "" && found != nil {
+	if found := appInToken().FindStringSubmatch(app.Reveal()); id == "" && found != nil {
 		id = found[1]
 	}
-	if id != "" && teamID.MatchString(me.TeamID) {
+	if id != "" && teamID().MatchString(me.TeamID) {
 		steps = append(steps,
 			approver.Step{Text: "Cards in private: open the app, and send it the code in its messages:",
 				Link: "https://slack.com/app_redirect?app=" + id + "&team=" + me.TeamID},

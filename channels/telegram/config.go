@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"approver.example"
 	"approver.example/display"
+	"approver.example/internal/lazyregexp"
 	"approver.example/internal/secret"
 	"approver.example/internal/section"
 )
@@ -57,7 +57,7 @@ type Chat struct {
 // maxUserID is the greatest id that Telegram gives: 52 significant bits.
 const maxUserID = 1<<52 - 1
 
-var tokenForm = regexp.MustCompile(`^[0-9]{1,16}:[A-Za-z0-9_-]{20,128}$`)
+var tokenForm = lazyregexp.New(`^[0-9]{1,16}:[A-Za-z0-9_-]{20,128}$`)
 
 // Validate returns every problem of the configuration, joined, or nil. It reads
 // no file.
@@ -78,7 +78,7 @@ func (c Config) Validate() error {
 }
 
 func checkToken(token secret.Text) error {
-	if tokenForm.MatchString(token.Reveal()) {
+	if tokenForm().MatchString(token.Reveal()) {
 		return nil
 	}
 	return errors.New("telegram: the token does not look like one: expected digits, a colon, and the secret " +
@@ -146,7 +146,7 @@ func (c Config) Languages() map[string]display.Lang {
 // Secrets returns the settings that hold a secret.
 func (c *Config) Secrets() []secret.Setting {
 	return []secret.Setting{{Name: "token", Value: &c.Token, File: &c.TokenFile, Holds: "the bot's token",
-		Form: tokenForm}}
+		Form: tokenForm()}}
 }
 
 // Destinations returns one destination for each configured chat or topic.

@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -13,6 +12,7 @@ import (
 	"approver.example"
 	"approver.example/channels/internal/cards"
 	"approver.example/display"
+	"approver.example/internal/lazyregexp"
 	"approver.example/tokens"
 )
 
@@ -250,11 +250,11 @@ func (p *page) element(e cards.Element) {
 
 // found matches what Telegram might take for a mention, link, hashtag, command, number of a phone or card. It
 // matches too much rather than too little: a text with none of it reads better as ordinary words.
-var found = regexp.MustCompile(`[@#/$\\|+]|:\S|[^\s.]\.[^\s.]|[0-9]{4}|[^\x20-\x{2044}]`)
+var found = lazyregexp.New(`[@#/$\\|+]|:\S|[^\s.]\.[^\s.]|[0-9]{4}|[^\x20-\x{2044}]`)
 
 // styleOf is the style of a text that is not our own.
 func styleOf(text string) style {
-	if found.MatchString(text) {
+	if found().MatchString(text) {
 		return code
 	}
 	return plain
@@ -262,7 +262,7 @@ func styleOf(text string) style {
 
 // words are the parts of a text that somebody types or copies, or that Telegram would take for more than
 // text: what stands around a word is none of it.
-var words = regexp.MustCompile(`([("“„«]*)(\S*[^\s.,;:!?)"”»])`)
+var words = lazyregexp.New(`([("“„«]*)(\S*[^\s.,;:!?)"”»])`)
 
 // prose adds sentences: commands, codes, and what Telegram would take for a mention or a link, are code.
 // Neighbors are one piece, such as a command and its code.
@@ -278,9 +278,9 @@ func (p *page) prose(text string) {
 		p.add(plain, text[begin:to])
 		begin = to
 	}
-	for _, at := range words.FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range words().FindAllStringSubmatchIndex(text, -1) {
 		word := text[at[4]:at[5]]
-		if !found.MatchString(word) && !strings.HasPrefix(word, tokens.Prefix) {
+		if !found().MatchString(word) && !strings.HasPrefix(word, tokens.Prefix) {
 			continue
 		}
 		if typed < 0 || text[end:at[4]] != " " {

@@ -2,11 +2,11 @@ package strictyaml
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"approver.example"
 	"approver.example/display"
+	"approver.example/internal/lazyregexp"
 )
 
 // A Problem is one thing that is wrong in a file.
@@ -55,7 +55,7 @@ func (e *FileError) Error() string {
 }
 
 // secretKey matches a key whose value must not be shown.
-var secretKey = regexp.MustCompile(`(?i)^(.*?(?:token|secret|password|passwd|passphrase|credential` +
+var secretKey = lazyregexp.New(`(?i)^(.*?(?:token|secret|password|passwd|passphrase|credential` +
 	`|api_?key)[\w-]*["']?\s*[:=]\s*)(\S.*)$`)
 
 const (
@@ -90,7 +90,7 @@ func excerpt(line string, col int) (text string, caret int) {
 // mask hides the value of a key that names a secret. A key that ends in _file names a file, which may
 // be shown.
 func mask(line string) string {
-	m := secretKey.FindStringSubmatchIndex(line)
+	m := secretKey().FindStringSubmatchIndex(line)
 	if m == nil {
 		return line
 	}

@@ -29,8 +29,8 @@ func (r *Reader) Starts() {
 	r.Place.Explain = true // the words are only kept with this
 	var result shell.Result
 	r.Analyzer.Shell.Analyze(r.ToolCall.Command, r.Place, &result)
-	slashes := slashName.FindAllStringSubmatch(r.Text, maxGiven)
-	splits := splitWord.MatchString(r.Text)
+	slashes := slashName().FindAllStringSubmatch(r.Text, maxGiven)
+	splits := splitWord().MatchString(r.Text)
 	starts := 0
 	for i := range result.Steps {
 		if s := &result.Steps[i]; len(s.Argv) > 0 && !s.Remote && agentcli.ClaudeProgram(s.Argv[0]) {

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
@@ -35,15 +35,15 @@ const (
 )
 
 // slashName matches a slash command in the text of a shell command.
-var slashName = regexp.MustCompile(`(?:^|[\s'"<=(n\\])/([\w:.-]+)(?:[ \t]+([^\n'"|;&<>]*)|[\n'"|;&<>)\\]|$)`)
+var slashName = lazyregexp.New(`(?:^|[\s'"<=(n\\])/([\w:.-]+)(?:[ \t]+([^\n'"|;&<>]*)|[\n'"|;&<>)\\]|$)`)
 
 // slashLine matches a slash command at the beginning of a line.
-var slashLine = regexp.MustCompile(`(?m)^[ \t]*/([\w:.-]+)(?:[ \t]+(.*))?$`)
+var slashLine = lazyregexp.New(`(?m)^[ \t]*/([\w:.-]+)(?:[ \t]+(.*))?$`)
 
 // flagWord matches what may be a flag in a text, and splitWord what splits a text into words.
 var (
-	flagWord  = regexp.MustCompile(`(?m)(^|[ \t])(--?[A-Za-z][^\s]*)`)
-	splitWord = regexp.MustCompile("xargs|parallel|(?:^|[^\"])(?:\\$\\(|\x60)|\\$\\w+")
+	flagWord  = lazyregexp.New(`(?m)(^|[ \t])(--?[A-Za-z][^\s]*)`)
+	splitWord = lazyregexp.New("xargs|parallel|(?:^|[^\"])(?:\\$\\(|\x60)|\\$\\w+")
 )
 
 // typedName returns the name of the slash command at the beginning of a prompt, and the words after
@@ -155,10 +155,10 @@ func (l *loader) readsAll(g *given) (all, flags bool) {
 		if name, args, ok := typedName(strings.Join(strings.Fields(text), " ")); ok {
 			l.loadTyped(name, args)
 		}
-		for _, m := range flagWord.FindAllStringSubmatch(text, -1) {
+		for _, m := range flagWord().FindAllStringSubmatch(text, -1) {
 			flags = flags || (g.splits || m[1] == "") && !agentcli.PlainClaudeFlag(m[2])
 		}
-		for _, m := range slashLine.FindAllStringSubmatch(text, maxGiven) {
+		for _, m := range slashLine().FindAllStringSubmatch(text, maxGiven) {
 			l.loadTyped(m[1], m[2])
 		}
 	}

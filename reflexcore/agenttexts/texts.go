@@ -3,10 +3,10 @@ package agenttexts
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/content"
 )
 
@@ -48,7 +48,7 @@ func (l *loader) filled(file, text string, p *content.Prompt) (out []content.Pro
 			hidden = "a text of which it is not known what its arguments make of it"
 		}
 		filled = l.places(file, filled)
-		for _, t := range slices.Compact([]string{filled, userConfig.ReplaceAllString(filled, "")}) {
+		for _, t := range slices.Compact([]string{filled, userConfig().ReplaceAllString(filled, "")}) {
 			read := content.ReadPrompt(file, t)
 			read.Hidden = cmp.Or(hidden, read.Hidden)
 			out = append(out, read)
@@ -61,7 +61,7 @@ func (l *loader) filled(file, text string, p *content.Prompt) (out []content.Pro
 }
 
 // userConfig matches a variable for a setting of a plugin, which may be empty.
-var userConfig = regexp.MustCompile(`\$\{user_config\.[^}]*\}`)
+var userConfig = lazyregexp.New(`\$\{user_config\.[^}]*\}`)
 
 // inFolders says why the paths that are put into a text make it unknown what runs. It looks at the
 // paths as they are named and at where their links lead.

@@ -1,9 +1,9 @@
 package analysis
 
 import (
-	"regexp"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/wordset"
 )
@@ -16,7 +16,7 @@ func (a *Call) deletesListed() {
 		switch e := &a.Effects[i]; {
 		case e.Kind == effect.Delete && strings.HasPrefix(e.Target, "/") &&
 			strings.Index(e.Target, effect.Unknown) == len(e.Target)-1:
-			if listedNames.MatchString(a.Text) {
+			if listedNames().MatchString(a.Text) {
 				e.Bits |= effect.Splits
 			}
 		case e.Kind == effect.Read && lists(e.By) && strings.HasPrefix(e.Target, "/") && effect.IsKnown(e.Target):
@@ -34,7 +34,7 @@ func (a *Call) deletesListed() {
 }
 
 // listedNames matches an ls whose output is used: what is deleted of it is all that it prints.
-var listedNames = regexp.MustCompile(`(?:^|[\s;&|(\x60])ls(?:\s[^|;&)\x60]*)?(?:\|\s*(?:xargs|parallel|while)|[)\x60])`)
+var listedNames = lazyregexp.New(`(?:^|[\s;&|(\x60])ls(?:\s[^|;&)\x60]*)?(?:\|\s*(?:xargs|parallel|while)|[)\x60])`)
 
 // lists reports whether a function of code lists a folder, or what a pattern matches.
 func lists(by string) bool {

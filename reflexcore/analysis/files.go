@@ -2,9 +2,9 @@ package analysis
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
@@ -91,13 +91,13 @@ func (a *Call) isOnlyRead(p string) bool {
 		return false
 	}
 	to, ok := a.Links.Real(a.Analyzer.Files, p)
-	return ok && to == p && path.Clean(p) == p && skillCompanion.MatchString(p[at+len("/.claude/skills/"):]) &&
+	return ok && to == p && path.Clean(p) == p && skillCompanion().MatchString(p[at+len("/.claude/skills/"):]) &&
 		!content.IsPlugin(a.Analyzer.Files, p)
 }
 
 // skillCompanion matches texts beside the SKILL.md of a skill, in folders where no plugin has its
 // commands.
-var skillCompanion = regexp.MustCompile(
+var skillCompanion = lazyregexp.New(
 	`^[^/]+/(?:(?:references?|docs|examples|assets|resources|templates)/)?[^/]+\.md$`)
 
 // pluginFile returns the plugin file whose content was read by another path.
@@ -114,7 +114,7 @@ func (a *Call) pluginFile(as string) string {
 }
 
 // printingGit matches git commands that only print, whatever the repository contains.
-var printingGit = regexp.MustCompile(`^git (?:(?:status|diff|log|show)(?: ` +
+var printingGit = lazyregexp.New(`^git (?:(?:status|diff|log|show)(?: ` +
 	`(?:-\d{1,3}|-s|-b|--short|--branch|--porcelain|--stat|--staged|--cached|--name-only|` +
 	`--name-status|--oneline|--no-color|--graph|@|(?:origin/)?(?:HEAD|main|` +
 	`master)(?:[~^]\d{0,3})?(?:\.{2,3}(?:HEAD|@))?))*|` +
@@ -123,5 +123,5 @@ var printingGit = regexp.MustCompile(`^git (?:(?:status|diff|log|show)(?: ` +
 // onlyPrints reports whether a payload is a command that only prints. Many texts have such commands,
 // for example texts about commits.
 func onlyPrints(p *effect.Payload) bool {
-	return p.Lang == effect.Shell && strings.HasPrefix(p.Why, "a command in ") && printingGit.MatchString(p.Text)
+	return p.Lang == effect.Shell && strings.HasPrefix(p.Why, "a command in ") && printingGit().MatchString(p.Text)
 }

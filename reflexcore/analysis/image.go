@@ -2,9 +2,9 @@ package analysis
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/wordset"
@@ -28,9 +28,9 @@ func (a *Call) changesImage(e *effect.Effect, text string) bool {
 	case effect.Privilege:
 		return wordset.Has("root user account", e.Target) || wordset.Has("sudo su doas gosu runuser su-exec", e.Program())
 	case effect.Kill:
-		return wordset.Has(Services, e.Program()) && !managesOthers.MatchString(text)
+		return wordset.Has(Services, e.Program()) && !managesOthers().MatchString(text)
 	case effect.Persist:
-		return wordset.Has(Services+" crontab", e.Program()) && !managesOthers.MatchString(text) ||
+		return wordset.Has(Services+" crontab", e.Program()) && !managesOthers().MatchString(text) ||
 			(e.Target == "shell-startup" || isUnit(e)) && e.Taint&effect.Network == 0
 	case effect.Permission:
 		return wordset.Has(settings+" setcap", e.Program()) || e.What == "trusted-repository" ||
@@ -43,7 +43,7 @@ func (a *Call) changesImage(e *effect.Effect, text string) bool {
 }
 
 // managesOthers matches options by which a manager of services manages those of another machine.
-var managesOthers = regexp.MustCompile(
+var managesOthers = lazyregexp.New(
 	`\b(?:systemctl|service|supervisorctl|sv)\b[^;&|\n]*\s(?:-[HMs]|--host|--machine|--serverurl)`)
 
 // isKernel reports whether a path is the kernel's, or a socket: what is written there acts on the machine.

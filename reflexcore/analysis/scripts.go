@@ -2,10 +2,10 @@ package analysis
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
@@ -265,8 +265,8 @@ func settingsCode(text string) string {
 	var code strings.Builder
 	more := false
 	for line := range strings.Lines(text) {
-		if !plainSetting.MatchString(line) {
-			if setting.MatchString(line) && !runsCommand.MatchString(line) && !shell.Parses(line) {
+		if !plainSetting().MatchString(line) {
+			if setting().MatchString(line) && !runsCommand().MatchString(line) && !shell.Parses(line) {
 				continue
 			}
 			more = true
@@ -280,10 +280,10 @@ func settingsCode(text string) string {
 }
 
 var (
-	setting      = regexp.MustCompile(`^\s*(?:export\s+)?\w+=`)
-	plainSetting = regexp.MustCompile(
+	setting      = lazyregexp.New(`^\s*(?:export\s+)?\w+=`)
+	plainSetting = lazyregexp.New(
 		"^\\s*(?:#.*|(?:export\\s+)?\\w+=(?:\"[^\"$`\\\\]*\"|'[^']*'|[^\\s\"'$`;&|<>()\\\\]*)\\s*(?:\\s#.*)?)?\n?$")
-	runsCommand = regexp.MustCompile("[$<>]\\(|`|\\\\$")
+	runsCommand = lazyregexp.New("[$<>]\\(|`|\\\\$")
 )
 
 // isLong reports whether a file is longer than is read of a script. What runs by itself is a program then.

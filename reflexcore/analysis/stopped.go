@@ -2,9 +2,9 @@ package analysis
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/effect"
 )
 
@@ -16,17 +16,17 @@ const maxStopped = 16
 
 var (
 	// lookups matches a program that finds processes, with all up to the end of its pipe.
-	lookups = regexp.MustCompile("\\b(?:pgrep|pidof|ps)\\s[^;&)`\\n]*")
+	lookups = lazyregexp.New("\\b(?:pgrep|pidof|ps)\\s[^;&)`\\n]*")
 
 	// filters match the pattern of a filter for the lines of ps.
-	filters = regexp.MustCompile(`\b[ef]?grep\s+(?:-[a-uw-zA-Z]+\s+)*['"]?([^'"\s]+)|[~ '"]/([^/]+)/` +
+	filters = lazyregexp.New(`\b[ef]?grep\s+(?:-[a-uw-zA-Z]+\s+)*['"]?([^'"\s]+)|[~ '"]/([^/]+)/` +
 		`|==\s*\\?"([^"\\]+)|\s-C\s+(\S+)`)
 
 	// numbered matches the file in which a service keeps its number.
-	numbered = regexp.MustCompile(`/run/(?:[\w.-]+/)*([\w.-]+?)\.pid\b`)
+	numbered = lazyregexp.New(`/run/(?:[\w.-]+/)*([\w.-]+?)\.pid\b`)
 
 	// bracketed matches the letter by which a filter does not find itself: [s]shd.
-	bracketed = regexp.MustCompile(`\[(\w)\]`)
+	bracketed = lazyregexp.New(`\[(\w)\]`)
 )
 
 // stopsFound adds whose numbers a call looks up and stops.
@@ -41,10 +41,10 @@ func (a *Call) stopsFound() {
 		return
 	}
 	var names []string
-	for _, m := range numbered.FindAllStringSubmatch(text, maxStopped) {
+	for _, m := range numbered().FindAllStringSubmatch(text, maxStopped) {
 		names = append(names, m[1])
 	}
-	for _, words := range lookups.FindAllString(text, maxStopped) {
+	for _, words := range lookups().FindAllString(text, maxStopped) {
 		names = append(names, lookedFor(words)...)
 	}
 	for _, name := range names[:min(len(names), maxStopped)] {
@@ -57,7 +57,7 @@ func (a *Call) stopsFound() {
 func lookedFor(words string) []string {
 	var names []string
 	add := func(pattern string) {
-		pattern = strings.Trim(bracketed.ReplaceAllString(pattern, "$1"), `"'^$\`)
+		pattern = strings.Trim(bracketed().ReplaceAllString(pattern, "$1"), `"'^$\`)
 		for name := range strings.SplitSeq(strings.ReplaceAll(pattern, `\|`, "|"), "|") {
 			if name = strings.ToLower(path.Base(name)); len(name) > 1 {
 				names = append(names, name)
@@ -73,7 +73,7 @@ func lookedFor(words string) []string {
 		}
 		return names
 	}
-	for _, m := range filters.FindAllStringSubmatch(words, maxStopped) {
+	for _, m := range filters().FindAllStringSubmatch(words, maxStopped) {
 		add(m[1] + m[2] + m[3] + m[4])
 	}
 	return names

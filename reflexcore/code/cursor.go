@@ -1,10 +1,10 @@
 package code
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/wordset"
 )
@@ -37,10 +37,10 @@ func (c *cursor) enter(src string) func() {
 	before := c.position
 	switch {
 	case c.d.name == "perl" && (strings.IndexByte(src, '<') >= 0 || strings.Contains(src, "unlink")):
-		src = angleGlob.ReplaceAllString(src, `glob("$1")`)
-		src = bareUnlink.ReplaceAllString(src, "unlink $$_$1")
+		src = angleGlob().ReplaceAllString(src, `glob("$1")`)
+		src = bareUnlink().ReplaceAllString(src, "unlink $$_$1")
 	case c.d.name == "ruby" && strings.Contains(src, "Dir["):
-		src = dirIndex.ReplaceAllString(src, "Dir.glob($1)")
+		src = dirIndex().ReplaceAllString(src, "Dir.glob($1)")
 	}
 	toks, ok := lex.Tokens(&c.d.syntax, src, make([]lex.Token, 0, max(0, min(len(src)/2+4, c.left))), c.left)
 	c.budget.over = c.budget.over || !ok
@@ -359,10 +359,10 @@ var beginsValue = wordset.Of("not await new typeof void delete lambda async yiel
 // bareUnlink matches Perl's unlink without a name, which deletes $_. dirIndex matches Ruby's other way
 // to write Dir.glob.
 var (
-	bareUnlink = regexp.MustCompile(`\bunlink(\s*(?:[;}]|$|(?:while|for|foreach|if)\b))`)
-	dirIndex   = regexp.MustCompile(`\bDir\[\s*("[^"\]]*"|'[^'\]]*')\s*\]`)
+	bareUnlink = lazyregexp.New(`\bunlink(\s*(?:[;}]|$|(?:while|for|foreach|if)\b))`)
+	dirIndex   = lazyregexp.New(`\bDir\[\s*("[^"\]]*"|'[^'\]]*')\s*\]`)
 )
 
 // angleGlob matches a pattern of file names between angle brackets, which is Perl's other way to write
 // glob: unlink <*.o>.
-var angleGlob = regexp.MustCompile(`<([\w~/.-]*[*?~][\w~/.*?-]*)>`)
+var angleGlob = lazyregexp.New(`<([\w~/.-]*[*?~][\w~/.*?-]*)>`)

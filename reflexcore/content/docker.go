@@ -3,10 +3,10 @@ package content
 import (
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/effect"
 )
 
@@ -25,7 +25,7 @@ type dockerfile struct {
 func (x *extractor) docker(content string) {
 	x.contained = true // an image publishes nothing
 	d := dockerfile{extractor: x, lang: effect.Shell, defaults: map[string]string{}}
-	if escapesWithBacktick.MatchString(content) {
+	if escapesWithBacktick().MatchString(content) {
 		content = strings.ReplaceAll(strings.ReplaceAll(content, "\\\n", "\\ \n"), "`\n", "\\\n")
 	}
 	lines(withoutComments(content), "", d.line)
@@ -35,7 +35,7 @@ func (x *extractor) docker(content string) {
 }
 
 // escapesWithBacktick matches the directive by which a backtick continues a line.
-var escapesWithBacktick = regexp.MustCompile("(?im)\\A(?:#.*\n)*#\\s*escape\\s*=\\s*`")
+var escapesWithBacktick = lazyregexp.New("(?im)\\A(?:#.*\n)*#\\s*escape\\s*=\\s*`")
 
 func (d *dockerfile) line(line string) {
 	switch {
@@ -65,7 +65,7 @@ func (d *dockerfile) line(line string) {
 		}
 		d.emit(effect.Shell, rest, "a Dockerfile's SHELL")
 	case "ARG", "ENV":
-		for _, m := range defaults.FindAllStringSubmatch(rest, maxDefaults) {
+		for _, m := range defaults().FindAllStringSubmatch(rest, maxDefaults) {
 			if len(d.defaults) < maxDefaults && m[1] != "PATH" {
 				d.defaults[m[1]] = m[2]
 			}
@@ -76,7 +76,7 @@ func (d *dockerfile) line(line string) {
 const maxDefaults = 64 // of a Dockerfile
 
 // defaults matches variables with their values. A value with other variables in it is not known.
-var defaults = regexp.MustCompile(`(\w+)=("[^"$\\]*"|'[^']*'|[^\s"'$\\]+)`)
+var defaults = lazyregexp.New(`(\w+)=("[^"$\\]*"|'[^']*'|[^\s"'$\\]+)`)
 
 // withDefaults puts the variables that a text uses before it.
 func (d *dockerfile) withDefaults(text string) string {
@@ -109,7 +109,7 @@ func (d *dockerfile) document() {
 		if lang != "" {
 			d.emit(lang, body, "a Dockerfile's "+d.word)
 		}
-	case heredoc.FindString(d.command) == d.command:
+	case heredoc().FindString(d.command) == d.command:
 		d.builds(body, true) // nothing but the input: it is the command
 	default:
 		d.builds(d.command+"\n"+body+d.end, true)
@@ -133,7 +133,7 @@ func heredocEnd(command string) string {
 		}
 		before := command[:i]
 		bare := strings.TrimRight(before, "0123456789")
-		if m := heredoc.FindStringSubmatch(command[i:]); m != nil && strings.Count(before, `"`)%2 == 0 &&
+		if m := heredoc().FindStringSubmatch(command[i:]); m != nil && strings.Count(before, `"`)%2 == 0 &&
 			strings.Count(before, "'")%2 == 0 && (bare == "" || strings.TrimRight(bare, " \t") != bare) {
 			return m[1] + m[2] + m[3]
 		}
@@ -143,7 +143,7 @@ func heredocEnd(command string) string {
 }
 
 // heredoc matches the beginning of a heredoc.
-var heredoc = regexp.MustCompile(`^<<-?(?:"([^"]+)"|'([^']+)'|([^\s"'<>;&|()]+))`)
+var heredoc = lazyregexp.New(`^<<-?(?:"([^"]+)"|'([^']+)'|([^\s"'<>;&|()]+))`)
 
 // instruction returns the word of a Dockerfile's line, its flags, and the shell text that follows them.
 func instruction(line string) (word, flags, rest string) {

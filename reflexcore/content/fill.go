@@ -1,12 +1,13 @@
 package content
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"approver.example/internal/lazyregexp"
 )
 
 const (
@@ -85,7 +86,7 @@ func (f *Front) arguments() (names []string, ok bool) {
 	return names, ok && len(names) <= maxArguments
 }
 
-var argumentPlace = regexp.MustCompile(`^ARGUMENTS\[(\d+)\]|^(\d+)(?:\W|$)`)
+var argumentPlace = lazyregexp.New(`^ARGUMENTS\[(\d+)\]|^(\d+)(?:\W|$)`)
 
 // isArgumentName reports whether a name is letters, digits, _ and -, and begins with a letter or _.
 func isArgumentName(name string) bool {
@@ -134,7 +135,7 @@ func place(rest string, names []string, all string, pick func(n int, named bool)
 		word, _ = pick(index, true)
 		return word, size
 	}
-	if m := argumentPlace.FindStringSubmatch(rest); m != nil {
+	if m := argumentPlace().FindStringSubmatch(rest); m != nil {
 		n, err := strconv.Atoi(m[1] + m[2])
 		size = len(m[2])
 		if m[1] != "" {

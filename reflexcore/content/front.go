@@ -6,6 +6,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"approver.example/internal/lazyregexp"
 )
 
 // A Front is the front matter of a text. Only simple YAML is read: keys at the beginning of a line,
@@ -25,17 +27,17 @@ type Front struct {
 var frontKeys = sets["front matter"]
 
 var (
-	frontKey = regexp.MustCompile(`^([A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(.*))?$`)
+	frontKey = lazyregexp.New(`^([A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(.*))?$`)
 	// otherSpace matches a key before white space that is not white space in YAML. If the YAML is
 	// invalid, Claude Code reads each line again, and then it is.
-	otherSpace = regexp.MustCompile("^[\\w-]+:[ \\t]*[\v\f\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]")
+	otherSpace = lazyregexp.New("^[\\w-]+:[ \\t]*[\v\f\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]")
 	// plainWord matches a value that is the same text for every parser.
 	plainWord = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(?:"([^"\\]*)"|'([^']*)'|([\p{L}\p{N}_.@/][\p{L}\p{N}_ .:@/+-]*))$`)
 	})
 	// otherWord matches a plain value that YAML may read as another type than text, or that may be
 	// longer than it seems.
-	otherWord = regexp.MustCompile(`(?i)^(?:[\d.][\d.a-foxt_:+-]*|true|false|null|yes|no|on|off|y|n)$|:(?: |$)|---`)
+	otherWord = lazyregexp.New(`(?i)^(?:[\d.][\d.a-foxt_:+-]*|true|false|null|yes|no|on|off|y|n)$|:(?: |$)|---`)
 )
 
 // ReadFront reads the front matter of a text.
@@ -63,8 +65,8 @@ func ReadFront(text string) (f Front) {
 	for line := range strings.Lines(f.Text) {
 		line = strings.TrimRight(line, " \t\n")
 		text := strings.TrimLeft(line, " \t")
-		f.Odd = f.Odd || otherSpace.MatchString(text)
-		switch m := frontKey.FindStringSubmatch(line); {
+		f.Odd = f.Odd || otherSpace().MatchString(text)
+		switch m := frontKey().FindStringSubmatch(line); {
 		case text == "" || text[0] == '#':
 		case m != nil:
 			key, any = strings.ToLower(m[1]), true
@@ -175,7 +177,7 @@ func plain(value string) (string, bool) {
 	if m == nil {
 		return strings.Trim(value, `"'`), false
 	}
-	return strings.Trim(m[1]+m[2]+m[3], " \t"), m[3] == "" || !otherWord.MatchString(m[3])
+	return strings.Trim(m[1]+m[2]+m[3], " \t"), m[3] == "" || !otherWord().MatchString(m[3])
 }
 
 // Called reports whether the front matter gives the text a name, or may give it; sure says that it
@@ -193,23 +195,23 @@ func (f *Front) Called(name string) (called, sure bool) {
 var (
 	// buildsText matches YAML that may build a text that is not written there: escapes, quotes in
 	// quotes, anchors, aliases, tags and merges.
-	buildsText = regexp.MustCompile("[\\\\\r]|''|<<|(?:^|[\\s\\[{,:?-])[&*!]")
+	buildsText = lazyregexp.New("[\\\\\r]|''|<<|(?:^|[\\s\\[{,:?-])[&*!]")
 	// builtNames matches names that YAML makes from numbers and lists.
-	builtNames = regexp.MustCompile(`(?i)^-?\d[\d.]*(?:e[+-]?\d+)?$|^-?infinity$|^nan$|^(?:true|false|null|` +
+	builtNames = lazyregexp.New(`(?i)^-?\d[\d.]*(?:e[+-]?\d+)?$|^-?infinity$|^nan$|^(?:true|false|null|` +
 		`undefined)$|,|\[object`)
 	// betweenWords matches what is between words.
-	betweenWords = regexp.MustCompile(`[^\pL\pN\pM]+`)
+	betweenWords = lazyregexp.New(`[^\pL\pN\pM]+`)
 )
 
 // holds reports whether front matter that is not understood may contain a name: the words of the
 // name are written there, one after the other, or may be built.
 func (f *Front) holds(name string) bool {
 	if len(f.whole) > maxFront || !utf8.ValidString(f.whole) ||
-		buildsText.MatchString(f.whole) || builtNames.MatchString(name) {
+		buildsText().MatchString(f.whole) || builtNames().MatchString(name) {
 		return true
 	}
 	words := func(s string) string {
-		return strings.ToLower(strings.ToUpper(betweenWords.ReplaceAllString(" "+s+" ", " ")))
+		return strings.ToLower(strings.ToUpper(betweenWords().ReplaceAllString(" "+s+" ", " ")))
 	}
 	return strings.Contains(words(f.whole), words(name))
 }

@@ -3,12 +3,12 @@ package content
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/effect"
 )
 
@@ -285,7 +285,7 @@ func (x *extractor) manifest(text string) {
 }
 
 // ManifestRuns reports whether a plugin's manifest, or one of its lists, may start programs.
-func ManifestRuns(text string) bool { return manifestRuns.MatchString(strings.ToLower(text)) }
+func ManifestRuns(text string) bool { return manifestRuns().MatchString(strings.ToLower(text)) }
 
 // manifestRuns matches the keys of a manifest whose values are, or may be, programs.
-var manifestRuns = regexp.MustCompile(`(?:"hooks"|servers"|"monitors"|"command"|"content")\s*:|\\u`)
+var manifestRuns = lazyregexp.New(`(?:"hooks"|servers"|"monitors"|"command"|"content")\s*:|\\u`)

@@ -3,10 +3,10 @@ package dataflow
 import (
 	_ "embed"
 	"iter"
-	"regexp"
 	"slices"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/urls"
@@ -73,9 +73,9 @@ func (f *Flow) givesToOwnHost(e *effect.Effect) bool {
 	if login {
 		fine |= urls.Packages // nothing is published there
 	}
-	anywhere := login || e.Bits&effect.Later != 0 && keepsPrivate(to.Host) && !wholeEnvironment.MatchString(f.call.Text)
+	anywhere := login || e.Bits&effect.Later != 0 && keepsPrivate(to.Host) && !wholeEnvironment().MatchString(f.call.Text)
 	return to.Scheme == "https" && to.Flags&^fine == 0 && f.holdsOnlySecretsOf(to.Host, anywhere) &&
-		(!inAddress || !wordset.Says(f.call.Text, setElsewhere) && !gitElsewhere.MatchString(f.call.Text))
+		(!inAddress || !wordset.Says(f.call.Text, setElsewhere) && !gitElsewhere().MatchString(f.call.Text))
 }
 
 // withoutLogin returns an address without the user and the token before its host, https://$T@host/a or
@@ -97,7 +97,7 @@ func withoutLogin(target string) (string, bool) {
 }
 
 // gitElsewhere finds what leads git to another host, or another host to git.
-var gitElsewhere = regexp.MustCompile(`(?i)proxy|insteadof|ssl|resolve|include|git_config|--config|/etc/hosts|\bhome=`)
+var gitElsewhere = lazyregexp.New(`(?i)proxy|insteadof|ssl|resolve|include|git_config|--config|/etc/hosts|\bhome=`)
 
 // isLogin reports whether git logs in with what an effect sends.
 func isLogin(e *effect.Effect) bool {
@@ -127,17 +127,17 @@ func (f *Flow) nothingLeaves() bool {
 			e.Kind == effect.Read && e.Taint&effect.Secret != 0 && e.Target != "environment" &&
 				(!sets || e.By != "source" && e.By != "." || !disk.Below(e.Target, f.call.ToolCall.Dir))
 	}
-	return !wordset.Says(text, sentElsewhere) && !setsHost.MatchString(text) && !f.startsServer() &&
+	return !wordset.Says(text, sentElsewhere) && !setsHost().MatchString(text) && !f.startsServer() &&
 		!slices.ContainsFunc(f.call.Effects, leaves)
 }
 
 // dotenv finds the commands that set variables from a .env below the working directory.
-var dotenv = regexp.MustCompile(`(^|[\s;&(])(?:source|\.)[ \t]+(?:\./)?(?:[\w-]+/)*` +
+var dotenv = lazyregexp.New(`(^|[\s;&(])(?:source|\.)[ \t]+(?:\./)?(?:[\w-]+/)*` +
 	`\.env(?:\.(?:local|dev|development|test|staging|example|docker))?(?:[ \t]*[2&]?>[ \t]*/dev/null|[ \t]*2>&1)*` +
 	`([ \t]*(?:$|[\n;&)|]))`)
 
 // setsHost finds what puts another host, or another way to it, into what code has said of a request.
-var setsHost = regexp.MustCompile("[.\\[\"'`](?:host|hostname|href|baseURL|origin|agent|trust_env|create_connection)" +
+var setsHost = lazyregexp.New("[.\\[\"'`](?:host|hostname|href|baseURL|origin|agent|trust_env|create_connection)" +
 	"[\"'`]?[\\])}\\s]*[-+*/|&?]{0,2}=(?:[^=>]|$)|\\blookup *[:=]|\\bwith ?\\(|[\"'](?i:https?|all)_(?i:proxy)[\"']" +
 	"|\\b(?:proxies|socketPath|getaddrinfo|defineProperty)\\b|\\bglobals\\(\\)")
 
@@ -147,7 +147,7 @@ func WithoutDotenv(text string) (rest string, found bool) {
 	if !strings.Contains(text, ".env") {
 		return text, false
 	}
-	rest = dotenv.ReplaceAllString(text, "${1}true${2}")
+	rest = dotenv().ReplaceAllString(text, "${1}true${2}")
 	return rest, rest != text
 }
 
@@ -259,7 +259,7 @@ func (f *Flow) holdsOnlySecretsOf(host string, anywhere bool) bool {
 }
 
 // wholeEnvironment matches code that has all variables at once.
-var wholeEnvironment = regexp.MustCompile(`[^}\s]\s*[=(,:]\s*(?:\.\.\.)?process\.env\s*[;,)}\n]|` +
+var wholeEnvironment = lazyregexp.New(`[^}\s]\s*[=(,:]\s*(?:\.\.\.)?process\.env\s*[;,)}\n]|` +
 	`os\.environ(?:\.(?:copy|items)|\s*[,)}\n])|\bENV\.to_h|\$_ENV\s*[,);]`)
 
 // keepsPrivate reports whether what a token's owner sends to a service is seen by nobody else: it is no
@@ -299,7 +299,7 @@ func isVariableRune(r rune) bool { return r == '_' || r >= 'A' && r <= 'Z' || r 
 // header, or the flag for a user.
 func precedesCredential(before string) bool {
 	before = strings.ToLower(before[max(0, len(before)-48):])
-	if at := strings.LastIndex(before, "https://"); at >= 0 && inLogin.MatchString(before[at:]) {
+	if at := strings.LastIndex(before, "https://"); at >= 0 && inLogin().MatchString(before[at:]) {
 		return true
 	}
 	return wordset.ContainsAny(before, "authorization", "bearer", "-token:", "-key:", "-u ", "--user ",
@@ -307,7 +307,7 @@ func precedesCredential(before string) bool {
 }
 
 // inLogin matches what stands before a token in the address of a repository.
-var inLogin = regexp.MustCompile(`^https://(?:[\w-]+:|\$\{?\w+\}?:)?\$\{?$`)
+var inLogin = lazyregexp.New(`^https://(?:[\w-]+:|\$\{?\w+\}?:)?\$\{?$`)
 
 func belongs(service, host string) bool {
 	return slices.ContainsFunc(ownDomains[service],

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/agenttexts"
 	"approver.example/reflexcore/analysis"
 	"approver.example/reflexcore/content"
@@ -38,7 +38,7 @@ var hooksText string
 var gitHooksOf = wordset.Index(hooksText, func(heading string) string { return heading })
 
 // gitDirVar matches the variables for the location of a repository.
-var gitDirVar = regexp.MustCompile(`\bGIT_(?:DIR|WORK_TREE)=([^\s;&|]+)`)
+var gitDirVar = lazyregexp.New(`\bGIT_(?:DIR|WORK_TREE)=([^\s;&|]+)`)
 
 // Hooks judges the hooks that the call's git commands run.
 func (g *Reader) Hooks() {
@@ -47,7 +47,7 @@ func (g *Reader) Hooks() {
 	}
 	var done []string
 	folders := map[string]*hookSettings{}
-	named := gitDirVar.FindStringSubmatch(analysis.Unquoted.Replace(g.Text))
+	named := gitDirVar().FindStringSubmatch(analysis.Unquoted.Replace(g.Text))
 	for i := range len(g.Steps) {
 		s := &g.Steps[i]
 		if len(s.Argv) < 2 || s.Remote || path.Base(s.Argv[0]) != "git" {

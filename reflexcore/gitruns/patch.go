@@ -2,11 +2,11 @@ package gitruns
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
@@ -21,8 +21,8 @@ import (
 var (
 	// reverseFlag matches the flag that reverses a patch, and stripFlag the number of folders that
 	// are removed from names.
-	reverseFlag = regexp.MustCompile(`^(?:-[A-Za-z]*R|--reverse)`)
-	stripFlag   = regexp.MustCompile(`^(?:-[A-Za-z]*p|--strip=)(\d+)$`)
+	reverseFlag = lazyregexp.New(`^(?:-[A-Za-z]*R|--reverse)`)
+	stripFlag   = lazyregexp.New(`^(?:-[A-Za-z]*p|--strip=)(\d+)$`)
 )
 
 // A patchPlace is where a command applies a patch.
@@ -126,7 +126,7 @@ func (p *patchPlace) flags(words []string) {
 			value = words[i+1]
 		}
 		flag, joined, is := strings.Cut(word, "=")
-		if m := stripFlag.FindStringSubmatch(word); m != nil {
+		if m := stripFlag().FindStringSubmatch(word); m != nil {
 			value, flag = m[1], "-p"
 		}
 		switch {
@@ -143,7 +143,7 @@ func (p *patchPlace) flags(words []string) {
 			for j := range p.dirs {
 				p.dirs[j] = disk.Absolute(value, p.dirs[j])
 			}
-		case reverseFlag.MatchString(word):
+		case reverseFlag().MatchString(word):
 			p.back = true
 		}
 	}

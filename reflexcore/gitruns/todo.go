@@ -2,9 +2,9 @@ package gitruns
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 )
@@ -16,13 +16,13 @@ import (
 const todoFile = "git-rebase-todo"
 
 // addsExec matches words of an edit that may make a line of the list a command.
-var addsExec = regexp.MustCompile(`exe|\bx\b|\\[xodc]|\by[/|,#]`)
+var addsExec = lazyregexp.New(`exe|\bx\b|\\[xodc]|\by[/|,#]`)
 
 var (
 	// editorWord matches a call that gives a rebase an editor, and execLine what a script used as the
 	// editor may write.
-	editorWord = regexp.MustCompile(`(?i)(?:EDITOR|VISUAL)=[\s\S]*rebase|SEQUENCE[._]EDITOR`)
-	execLine   = regexp.MustCompile(`(?:^|[^\w-])(?:exec|x)(?:\s|/|\\|$)`)
+	editorWord = lazyregexp.New(`(?i)(?:EDITOR|VISUAL)=[\s\S]*rebase|SEQUENCE[._]EDITOR`)
+	execLine   = lazyregexp.New(`(?:^|[^\w-])(?:exec|x)(?:\s|/|\\|$)`)
 )
 
 // Todos judges what a shell command copies into a todo list, or edits there.
@@ -30,10 +30,10 @@ func (g *Reader) Todos() {
 	if g.ToolCall.Command == "" {
 		return
 	}
-	edits := editorWord.MatchString(g.Text)
+	edits := editorWord().MatchString(g.Text)
 	for i, n := 0, len(g.Effects); edits && i < n; i++ {
 		if ef := g.Effects[i]; ef.Kind == effect.Exec && strings.HasPrefix(ef.Target, "/") {
-			if text, _ := g.TextOf(ef.Target); execLine.MatchString(text) {
+			if text, _ := g.TextOf(ef.Target); execLine().MatchString(text) {
 				g.Unseen(ef.Target)
 			}
 		}
@@ -69,7 +69,7 @@ func (g *Reader) todoKnown(ef *effect.Effect, n int) bool {
 	}
 	switch ef.Program() {
 	case "sed", "gsed":
-		return !addsExec.MatchString(words)
+		return !addsExec().MatchString(words)
 	case "touch":
 		return true
 	}

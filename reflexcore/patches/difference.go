@@ -2,10 +2,10 @@ package patches
 
 import (
 	"encoding/base64"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/analysis"
 	"approver.example/reflexcore/disk"
 )
@@ -25,16 +25,16 @@ const maxChanges = 512 // files of one difference
 
 var (
 	// nameLine matches the files that a patch names, wherever the line is.
-	nameLine = regexp.MustCompile(
+	nameLine = lazyregexp.New(
 		`(?m)^(?:\+\+\+ |--- |\*\*\* |rename (?:to|from) |copy (?:to|from) |Index: )([^\r\n]+)`)
 	// hunkLine matches the header of a hunk with its numbers of lines.
-	hunkLine = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
+	hunkLine = lazyregexp.New(`^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
 	// transferEncoding matches the encoding of the body of a mail.
-	transferEncoding = regexp.MustCompile(`(?mi)^Content-Transfer-Encoding:\s*([\w-]+)`)
-	charset          = regexp.MustCompile(`(?mi)charset\s*=\s*"?([\w-]+)`)
+	transferEncoding = lazyregexp.New(`(?mi)^Content-Transfer-Encoding:\s*([\w-]+)`)
+	charset          = lazyregexp.New(`(?mi)charset\s*=\s*"?([\w-]+)`)
 	// base64Lines matches lines of base64, and escapedLetter an encoded letter of quoted-printable.
-	base64Lines   = regexp.MustCompile(`(?m)(?:^[A-Za-z0-9+/=]+\r?\n?)+`)
-	escapedLetter = regexp.MustCompile(`=(?:\r?\n|[0-9A-Fa-f]{2})`)
+	base64Lines   = lazyregexp.New(`(?m)(?:^[A-Za-z0-9+/=]+\r?\n?)+`)
+	escapedLetter = lazyregexp.New(`=(?:\r?\n|[0-9A-Fa-f]{2})`)
 )
 
 // unquoteName undoes the C quotes in which git writes a name, and removes what follows it. It
@@ -60,7 +60,7 @@ func Names(text string) (out []string, ok bool) {
 		name, readable := unquoteName(s)
 		out, ok = append(out, name), ok && readable
 	}
-	for _, m := range nameLine.FindAllStringSubmatch(text, disk.MaxListed) {
+	for _, m := range nameLine().FindAllStringSubmatch(text, disk.MaxListed) {
 		add(m[1])
 	}
 	for line := range strings.Lines(text) {
@@ -89,7 +89,7 @@ func gitNames(s string) []string {
 
 // Decode returns a mail with its body decoded; false if the encoding is not supported.
 func Decode(text string) (string, bool) {
-	for _, m := range charset.FindAllStringSubmatch(text, disk.MaxListed) {
+	for _, m := range charset().FindAllStringSubmatch(text, disk.MaxListed) {
 		switch c := strings.ToLower(m[1]); {
 		case c == "utf-8", c == "utf8", c == "us-ascii":
 		case strings.HasPrefix(c, "iso-8859-"), strings.HasPrefix(c, "windows-125"):
@@ -98,11 +98,11 @@ func Decode(text string) (string, bool) {
 		}
 	}
 	out := text
-	for _, m := range transferEncoding.FindAllStringSubmatch(text, disk.MaxListed) {
+	for _, m := range transferEncoding().FindAllStringSubmatch(text, disk.MaxListed) {
 		switch strings.ToLower(m[1]) {
 		case "7bit", "8bit", "binary":
 		case "quoted-printable":
-			out += "\n" + escapedLetter.ReplaceAllStringFunc(text, func(s string) string {
+			out += "\n" + escapedLetter().ReplaceAllStringFunc(text, func(s string) string {
 				c, err := strconv.ParseUint(s[1:], 16, 8)
 				if err != nil {
 					return "" // the end of a line that goes on
@@ -110,7 +110,7 @@ func Decode(text string) (string, bool) {
 				return string([]byte{byte(c)})
 			})
 		case "base64":
-			for _, block := range base64Lines.FindAllString(text, disk.MaxListed) {
+			for _, block := range base64Lines().FindAllString(text, disk.MaxListed) {
 				if b, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(block), "")); err == nil {
 					out += "\n" + string(b)
 				}
@@ -138,7 +138,7 @@ func Changes(text string, back bool) (out []Change) {
 	header := false // the lines are those before the hunks of a file
 	for i := 0; i < len(lines); i++ {
 		line := strings.TrimRight(lines[i], "\r\n")
-		switch m := hunkLine.FindStringSubmatch(line); {
+		switch m := hunkLine().FindStringSubmatch(line); {
 		case m != nil && now != nil:
 			h, next, ok := readHunk(lines[i+1:], count(m[2]), count(m[3]))
 			i, header = i+next, false

@@ -4,9 +4,9 @@
 package patches
 
 import (
-	"regexp"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/analysis"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/places"
@@ -18,15 +18,15 @@ const Max = 16
 
 var (
 	// applies matches a command that applies a patch, and dryRun one that only checks it.
-	applies = regexp.MustCompile(`(?:^|[\s;|&('"])g?patch(?:\s|$)|\bgit\s[^;&|\n]*\b(?:apply|am)\b`)
-	dryRun  = regexp.MustCompile(`\s--(?:check|dry-run|stat|numstat|summary)\b`)
+	applies = lazyregexp.New(`(?:^|[\s;|&('"])g?patch(?:\s|$)|\bgit\s[^;&|\n]*\b(?:apply|am)\b`)
+	dryRun  = lazyregexp.New(`\s--(?:check|dry-run|stat|numstat|summary)\b`)
 )
 
 // Applies reports whether the call applies a patch.
 func Applies(call *analysis.Call) bool {
 	says := strings.Contains(call.Text, "patch") || strings.Contains(call.Text, "git") &&
 		(strings.Contains(call.Text, "apply") || strings.Contains(call.Text, " am"))
-	return says && call.ToolCall.Command != "" && applies.MatchString(call.Text) && !dryRun.MatchString(call.Text)
+	return says && call.ToolCall.Command != "" && applies().MatchString(call.Text) && !dryRun().MatchString(call.Text)
 }
 
 // OwnFile returns a protected settings file, or a git hook, that a patch changes. It is empty if

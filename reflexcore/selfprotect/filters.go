@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"approver.example/internal/lazyregexp"
 )
 
 // settingsPaths are settings files of agents, as they are in a list of files.
@@ -12,7 +14,7 @@ var settingsPaths = strings.Fields(`.claude/settings.json .claude/settings.local
 	.approver/approver.yaml`)
 
 // settingsFolder matches the agents whose folders a search names.
-var settingsFolder = regexp.MustCompile(`claude|codex|gemini|cursor|qwen|opencode|approver`)
+var settingsFolder = lazyregexp.New(`claude|codex|gemini|cursor|qwen|opencode|approver`)
 
 // pipeline splits the pipeline at the beginning of a text into its commands. It ends at the end of
 // the pipeline, or of the substitution that contains it. Quoted text is part of a command.
@@ -62,7 +64,7 @@ func withoutSettings(commands []string) bool {
 			return true
 		}
 	}
-	names := settingsFolder.FindAllString(commands[0], 16)
+	names := settingsFolder().FindAllString(commands[0], 16)
 	left := slices.DeleteFunc(slices.Clone(settingsPaths), func(p string) bool {
 		return len(names) > 0 && !strings.Contains(commands[0], "settings") &&
 			!slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(p, "."+name+"/") })
@@ -227,22 +229,22 @@ func substituted(word string) []string {
 
 // chosenInProc matches a grep in the kernel's files about a process that decides whether the
 // process is stopped, and its pattern.
-var chosenInProc = regexp.MustCompile(`\bgrep\s+(?:-[qsFEiaw]+\s+)*['"]?([^'"\s-][^'"\s]*)['"]?\s+"?\$\{?\w+\}?` +
+var chosenInProc = lazyregexp.New(`\bgrep\s+(?:-[qsFEiaw]+\s+)*['"]?([^'"\s-][^'"\s]*)['"]?\s+"?\$\{?\w+\}?` +
 	`(?:/(?:cmdline|comm))?"?(?:\s*2>\s*/dev/null)?\s*(?:&&|;\s*then)\s*kill\b`)
 
 // ownCommandLine is a command line of approver, as the kernel may show it.
 const ownCommandLine = "/home/user/.local/bin/approver serve --config /home/user/.approver/approver.yaml"
 
 // otherThanNames matches files of processes with more than their command lines.
-var otherThanNames = regexp.MustCompile(`/proc/\S*/(?:[a-bd-z]|cgroup|clear|core|cpuset|cwd|\*)`)
+var otherThanNames = lazyregexp.New(`/proc/\S*/(?:[a-bd-z]|cgroup|clear|core|cpuset|cwd|\*)`)
 
-var killWord = regexp.MustCompile(`\b(?:kill|xargs|pkill|killall)\b`)
+var killWord = lazyregexp.New(`\b(?:kill|xargs|pkill|killall)\b`)
 
 // procChosen reports whether each process of /proc that the text stops is chosen by a grep that
 // does not match approver's.
 func procChosen(text string) bool {
-	found := chosenInProc.FindAllStringSubmatch(text, 8)
-	return len(found) > 0 && !otherThanNames.MatchString(text) && len(found) == len(killWord.FindAllString(text, 9)) &&
+	found := chosenInProc().FindAllStringSubmatch(text, 8)
+	return len(found) > 0 && !otherThanNames().MatchString(text) && len(found) == len(killWord().FindAllString(text, 9)) &&
 		!slices.ContainsFunc(found, func(m []string) bool {
 			re, err := regexp.Compile("(?i)" + m[1])
 			return err != nil || strings.ContainsAny(m[1], "$`\\") || findsAll(m[1]) || re.MatchString(ownCommandLine)

@@ -2,11 +2,11 @@ package selfprotect
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"approver.example"
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
@@ -275,7 +275,7 @@ func (c *Check) isSource(ef *effect.Effect) bool {
 }
 
 // ownFiles matches names, and patterns that match names, of the files through which agents ask.
-var ownFiles = regexp.MustCompile(`approver-hook|\.(claude|codex|gemini|cursor|approver)/(settings|hooks|[^ ]*\*)` +
+var ownFiles = lazyregexp.New(`approver-hook|\.(claude|codex|gemini|cursor|approver)/(settings|hooks|[^ ]*\*)` +
 	`|\b(PreToolUse|PostToolUse|disableAllHooks)\b`)
 
 // unpackers write files whose names are only in their input, or in their other arguments.
@@ -292,7 +292,7 @@ func (c *Check) changesByLookup() bool {
 		}
 		if slices.Contains(unpackers, e.By) ||
 			!effect.IsKnown(e.Target) && strings.Trim(e.Target, effect.Unknown+"/*") == "" {
-			return ownFiles.MatchString(c.Text) || looksForSettings(c.Text)
+			return ownFiles().MatchString(c.Text) || looksForSettings(c.Text)
 		}
 		base := path.Base(e.Target)
 		if !effect.IsKnown(e.Target) &&

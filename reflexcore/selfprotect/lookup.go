@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"approver.example/internal/glob"
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/protected"
 )
@@ -29,18 +30,18 @@ var settingsLookups = [...]*regexp.Regexp{
 }
 
 // leavesOut matches what removes names from a list, and their pattern.
-var leavesOut = regexp.MustCompile(`(?:-not\s+-\w+\s+|\s!\s+-\w+\s+|\\!\s+-\w+\s+|:(?:!|\^|\([\w,]*exclude[\w,]*\)):?` +
+var leavesOut = lazyregexp.New(`(?:-not\s+-\w+\s+|\s!\s+-\w+\s+|\\!\s+-\w+\s+|:(?:!|\^|\([\w,]*exclude[\w,]*\)):?` +
 	`|--(?:glob-not|exclude(?:-dir)?|ignore(?:-dir)?)[=\s]+` +
 	`|-path\s+(?:\S+\s+)-prune|\s-E\s+|(?:\s|[gl=])['"]?!)['"]?([^\s'"]*)`)
 
 // pruned matches the folders that find skips.
-var pruned = regexp.MustCompile(`-(?:i?path|i?name)\s+['"]?([^\s'"]+)['"]?\s+\)?\s*\\?\)?\s*-prune`)
+var pruned = lazyregexp.New(`-(?:i?path|i?name)\s+['"]?([^\s'"]+)['"]?\s+\)?\s*\\?\)?\s*-prune`)
 
 // looksForSettings reports whether the call searches for files with names of agents' settings.
 // Options that exclude such names do not count, and a filter that removes them from the list makes
 // the search harmless.
 func looksForSettings(text string) bool {
-	text = leavesOut.ReplaceAllString(pruned.ReplaceAllString(text, " "), " ")
+	text = leavesOut().ReplaceAllString(pruned().ReplaceAllString(text, " "), " ")
 	for _, re := range settingsLookups {
 		for _, at := range re.FindAllStringIndex(text, 8) {
 			if !withoutSettings(pipeline(text[at[0]:])) {
@@ -48,8 +49,8 @@ func looksForSettings(text string) bool {
 			}
 		}
 	}
-	inFolder := settingsFolder.MatchString(text)
-	return slices.ContainsFunc(listers.FindAllString(text, 8), func(found string) bool {
+	inFolder := settingsFolder().MatchString(text)
+	return slices.ContainsFunc(listers().FindAllString(text, 8), func(found string) bool {
 		return slices.ContainsFunc(strings.Fields(found), func(word string) bool {
 			word = strings.Trim(word, `"'`)
 			// *s.json matches files of any project, but in a folder of settings it matches these.
@@ -59,7 +60,7 @@ func looksForSettings(text string) bool {
 }
 
 // listers match a program that lists files by patterns, and its words.
-var listers = regexp.MustCompile(`\b(?:git\s+(?:ls-files|ls-tree|grep)|find|fd|fdfind|rg|ls)\b[^|;&\n)]*`)
+var listers = lazyregexp.New(`\b(?:git\s+(?:ls-files|ls-tree|grep)|find|fd|fdfind|rg|ls)\b[^|;&\n)]*`)
 
 // madeForSettings reports whether a pattern matches a settings file, and none of a few other names:
 // set*.json, *cl*.
@@ -81,7 +82,7 @@ var (
 )
 
 // counted matches what curl replaces by a part of the URL.
-var counted = regexp.MustCompile(`#[0-9]+`)
+var counted = lazyregexp.New(`#[0-9]+`)
 
 // namedByPattern reports whether a file in the folder of an agent's settings gets its name from a
 // pattern, as in rename x settings .claude/x.json or curl -o '.claude/#1.json'.
@@ -94,8 +95,8 @@ func namedByPattern(ef *effect.Effect) bool {
 	case "split", "csplit", "gsplit", "gcsplit": // .claude/settings and .json make one name
 		return protected.IsAgentFolder(folder) || protected.IsAgentFolder(base)
 	case "curl":
-		return counted.MatchString(folder) && folder[0] == '.' ||
-			counted.MatchString(base) && protected.IsAgentFolder(folder)
+		return counted().MatchString(folder) && folder[0] == '.' ||
+			counted().MatchString(base) && protected.IsAgentFolder(folder)
 	}
 	return false
 }
@@ -105,15 +106,15 @@ var manyProcesses = [...]string{"a1", "zsh", "systemd", "Xorg", "q-0"}
 
 // These match programs that list processes, with their words.
 var (
-	grepped   = regexp.MustCompile(`\bpgrep\s`)
-	psListed  = regexp.MustCompile("\\bps\\s([^)`;&\n]*)")
-	openFiles = regexp.MustCompile("\\blsof\\s([^)`;&\n]*)")
-	inProc    = regexp.MustCompile(`\bls\s+(?:-\w+\s+)*/proc/?\s*\||/proc/(?:\[[^\]\s]*\]|\*|\?)`)
-	choosing  = regexp.MustCompile(`grep|/|~|==|\bhead\s+-(?:n\s*)?1\b|\btail\s+-(?:n\s*)?1\b|\bfzf\b|\s-C` +
+	grepped   = lazyregexp.New(`\bpgrep\s`)
+	psListed  = lazyregexp.New("\\bps\\s([^)`;&\n]*)")
+	openFiles = lazyregexp.New("\\blsof\\s([^)`;&\n]*)")
+	inProc    = lazyregexp.New(`\bls\s+(?:-\w+\s+)*/proc/?\s*\||/proc/(?:\[[^\]\s]*\]|\*|\?)`)
+	choosing  = lazyregexp.New(`grep|/|~|==|\bhead\s+-(?:n\s*)?1\b|\btail\s+-(?:n\s*)?1\b|\bfzf\b|\s-C` +
 		`|\s-[qpgstG]\s|--p?pid|--sid|--tty`)
-	inverting = regexp.MustCompile(`\b[ef]?grep\s+(?:-\w+\s+)*(?:-\w*v\w*|--invert-match)\s+(?:-\w+\s+)*` +
+	inverting = lazyregexp.New(`\b[ef]?grep\s+(?:-\w+\s+)*(?:-\w*v\w*|--invert-match)\s+(?:-\w+\s+)*` +
 		`(?:'[^']*'|"[^"]*"|[^\s|]+)`)
-	compared = regexp.MustCompile(`[=~]=?\s*["'/^]*appr`)
+	compared = lazyregexp.New(`[=~]=?\s*["'/^]*appr`)
 )
 
 // pgrepChooses are the flags of pgrep that choose processes by their next word, and not by the
@@ -132,16 +133,16 @@ func (c *Check) stopsEveryone() bool {
 	greps := func(at []int) bool { return pgrepFindsAll(wordsAt(c.Text, at[1])) }
 	lists := func(m []string) bool { return !chooses(m[1]) }
 	opens := func(m []string) bool { return lsofFindsAll(m[1]) }
-	return slices.ContainsFunc(grepped.FindAllStringIndex(c.Text, 8), greps) ||
-		slices.ContainsFunc(psListed.FindAllStringSubmatch(c.Text, 8), lists) ||
-		slices.ContainsFunc(openFiles.FindAllStringSubmatch(c.Text, 8), opens) ||
-		inProc.MatchString(c.Text) && !procChosen(c.Text) || compared.MatchString(c.Text)
+	return slices.ContainsFunc(grepped().FindAllStringIndex(c.Text, 8), greps) ||
+		slices.ContainsFunc(psListed().FindAllStringSubmatch(c.Text, 8), lists) ||
+		slices.ContainsFunc(openFiles().FindAllStringSubmatch(c.Text, 8), opens) ||
+		inProc().MatchString(c.Text) && !procChosen(c.Text) || compared().MatchString(c.Text)
 }
 
 // chooses reports whether the words of a list of processes, or of a filter after it, select only
 // some.
 func chooses(words string) bool {
-	return choosing.MatchString(" " + inverting.ReplaceAllString(words, " ") + " ")
+	return choosing().MatchString(" " + inverting().ReplaceAllString(words, " ") + " ")
 }
 
 // pgrepFindsAll reports whether these words of pgrep find all processes: a pattern for all, an inverted

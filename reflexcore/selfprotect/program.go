@@ -3,11 +3,11 @@ package selfprotect
 import (
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"approver.example"
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/places"
@@ -112,7 +112,7 @@ func quotedWords(words []string) string {
 }
 
 // located matches a program that says where another one is.
-var located = regexp.MustCompile("\\b(?:which|whence|where|whereis|command\\s+-[vp]+|type\\s+-\\w+" +
+var located = lazyregexp.New("\\b(?:which|whence|where|whereis|command\\s+-[vp]+|type\\s+-\\w+" +
 	"|hash\\s+-t|readlink|realpath|shutil\\.which)\\b[^;&\n]*")
 
 // copiers are the programs that make the same file with another name.
@@ -184,7 +184,7 @@ func givesName(effects []effect.Effect, read *effect.Effect, base string) bool {
 
 // summed matches a program that prints a checksum or a description of approver's program, but not
 // its content.
-var summed = regexp.MustCompile(`(?:"?\$?\(\s*)?(?:\bcat(?:\s+--)?\s+` + ownFile + `\s*\|\s*` + summer + `|` + summer +
+var summed = lazyregexp.New(`(?:"?\$?\(\s*)?(?:\bcat(?:\s+--)?\s+` + ownFile + `\s*\|\s*` + summer + `|` + summer +
 	`\s*<\s*` + ownFile + `(?:\s|$))` +
 	`(?:\s*\|\s*(?:awk|cut|head|tail|grep|wc)\b[^|;&\n()<>\x60\\]*)*(?:\s*\)"?)?`)
 
@@ -195,18 +195,18 @@ const (
 )
 
 // unsaid matches what may name a program or a file indirectly, or give a name another meaning.
-var unsaid = regexp.MustCompile("approver|PATH|[$\x60*?\\\\[{(<!]|(?:^|[;&\\s])\\.\\s|" + `\b(?:cat|` + sums +
+var unsaid = lazyregexp.New("approver|PATH|[$\x60*?\\\\[{(<!]|(?:^|[;&\\s])\\.\\s|" + `\b(?:cat|` + sums +
 	`|source|alias|hash|enable)\b`)
 
 // onlySummed reports whether a call only prints a checksum or a description of approver's program.
 func onlySummed(text string) bool {
-	rest := summed.ReplaceAllString(text, " ")
-	return rest != text && !unsaid.MatchString(strings.NewReplacer(`'`, "", `"`, "").Replace(rest))
+	rest := summed().ReplaceAllString(text, " ")
+	return rest != text && !unsaid().MatchString(strings.NewReplacer(`'`, "", `"`, "").Replace(rest))
 }
 
 // locates reports whether the call asks where a program is.
 func locates(text, base string) bool {
-	for _, m := range located.FindAllString(text, 8) {
+	for _, m := range located().FindAllString(text, 8) {
 		if strings.Contains(m, base) {
 			return true
 		}

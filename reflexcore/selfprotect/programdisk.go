@@ -201,7 +201,7 @@ func (c *Check) copiesProcess(read *effect.Effect) bool {
 	}
 	program := isProcessProgram(read.Target)
 	if !effect.IsKnown(read.Target) && !program { // cp "$(readlink /proc/$PPID/exe)" x
-		for _, m := range located.FindAllString(c.Text, 8) {
+		for _, m := range located().FindAllString(c.Text, 8) {
 			program = program || strings.Contains(m, "/proc") && strings.Contains(m, "exe")
 		}
 	}

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"approver.example"
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/protected"
@@ -83,12 +83,12 @@ func (c *Check) replaces(ef *effect.Effect) approver.Decision {
 }
 
 // packs matches names of archives.
-var packs = regexp.MustCompile(`(?i)\.(?:tar(?:\.\w+)?|t[gbx]z2?|txz|tzst|zip|7z)$`)
+var packs = lazyregexp.New(`(?i)\.(?:tar(?:\.\w+)?|t[gbx]z2?|txz|tzst|zip|7z)$`)
 
 // isPacked reports whether a file is an archive that is being written: it is not a folder, and
 // nothing else in the call makes it.
 func (c *Check) isPacked(ef *effect.Effect, by string) bool {
-	if !archivers[by] && by != "zip" || by == "ditto" || ef.Kind != effect.Write || !packs.MatchString(ef.Target) ||
+	if !archivers[by] && by != "zip" || by == "ditto" || ef.Kind != effect.Write || !packs().MatchString(ef.Target) ||
 		ef.Bits&effect.Append != 0 {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/protected"
@@ -32,10 +33,10 @@ func (c *Check) stops(ef *effect.Effect) approver.Decision {
 	case ef.By != "pkill" && ef.By != "killall" && ef.By != "skill" || ef.Bits&effect.Bulk != 0:
 		return approver.Pass
 	}
-	if ef.By == "killall" && !regexpFlag.MatchString(c.Text) {
+	if ef.By == "killall" && !regexpFlag().MatchString(c.Text) {
 		return approver.Pass // it takes whole names
 	}
-	line := ef.By == "pkill" && patternFinds(ef.Target, ownLine) && fullFlag.MatchString(c.Text)
+	line := ef.By == "pkill" && patternFinds(ef.Target, ownLine) && fullFlag().MatchString(c.Text)
 	if line || patternFinds(ef.Target, ownProcess) {
 		return approver.Ask
 	}
@@ -45,8 +46,8 @@ func (c *Check) stops(ef *effect.Effect) approver.Decision {
 var (
 	// regexpFlag matches a killall that takes patterns, and fullFlag a pkill or pgrep that compares
 	// whole command lines.
-	regexpFlag = regexp.MustCompile(`\bkillall\b[^;&|\n]*\s(?:-\w*r\w*|--regexp)\b`)
-	fullFlag   = regexp.MustCompile(`\bp(?:kill|grep)\b[^;&|\n]*?\s(?:-\w*f\w*|--full)\b`)
+	regexpFlag = lazyregexp.New(`\bkillall\b[^;&|\n]*\s(?:-\w*r\w*|--regexp)\b`)
+	fullFlag   = lazyregexp.New(`\bp(?:kill|grep)\b[^;&|\n]*?\s(?:-\w*f\w*|--full)\b`)
 )
 
 // patternFinds reports whether a pattern matches a name or a line, but not the empty text. Other
@@ -79,26 +80,26 @@ func namesApprover(target string) bool {
 }
 
 // lookups matches programs that print the numbers of processes, or information about them.
-var lookups = regexp.MustCompile(`\b(pgrep|pidof|fuser|lsof|ps|systemctl|pid\w*|launchctl)\b`)
+var lookups = lazyregexp.New(`\b(pgrep|pidof|fuser|lsof|ps|systemctl|pid\w*|launchctl)\b`)
 
 // intoProcess matches a program that attaches to a process, or takes resources from it, with a
 // number from a search.
-var intoProcess = regexp.MustCompile(`\b(?:gdb|lldb|dlv|gcore|strace|ltrace|perf|rr|frida\S*|prlimit|renice|ionice` +
+var intoProcess = lazyregexp.New(`\b(?:gdb|lldb|dlv|gcore|strace|ltrace|perf|rr|frida\S*|prlimit|renice|ionice` +
 	`|chrt|taskset|reptyr|pyrasite\S*|kill\w*)\b[^;|\n]*(?:\$\(|` + "`" + `)\s*(?:pgrep|pidof)\s([^)` + "`" + `]*)`)
 
 // attached matches a debugger with the program and the number of its process.
-var attached = regexp.MustCompile(`\b(?:gdb|lldb)\s[^;|\n]*approver\s+\d+`)
+var attached = lazyregexp.New(`\b(?:gdb|lldb)\s[^;|\n]*approver\s+\d+`)
 
 // stopsByLookup reports whether the call stops an unknown process after a search for approver: kill
 // $(pgrep appro), for p in /proc/*, kill $(fuser FILE).
 func (c *Check) stopsByLookup() bool {
 	into := func(m []string) bool { return c.looksFor("pgrep", m[1]) }
 	if (strings.Contains(c.Text, "pgrep") || strings.Contains(c.Text, "pidof")) &&
-		slices.ContainsFunc(intoProcess.FindAllStringSubmatch(c.Text, 8), into) {
+		slices.ContainsFunc(intoProcess().FindAllStringSubmatch(c.Text, 8), into) {
 		return true
 	}
-	everyProcess := strings.Contains(c.Text, "process_iter") && stopsOne.MatchString(c.Text)
-	if strings.Contains(c.Text, "approver") && attached.MatchString(c.Text) {
+	everyProcess := strings.Contains(c.Text, "process_iter") && stopsOne().MatchString(c.Text)
+	if strings.Contains(c.Text, "approver") && attached().MatchString(c.Text) {
 		return true
 	}
 	if !everyProcess && !slices.ContainsFunc(c.Effects, func(ef effect.Effect) bool {
@@ -108,7 +109,7 @@ func (c *Check) stopsByLookup() bool {
 	}
 	text := c.Text
 	for at := 0; ; {
-		loc := lookups.FindStringSubmatchIndex(text[at:])
+		loc := lookups().FindStringSubmatchIndex(text[at:])
 		if loc == nil {
 			break
 		}
@@ -127,10 +128,10 @@ func (c *Check) stopsByLookup() bool {
 }
 
 // stopsOne matches code that stops a process, in a loop over all of them.
-var stopsOne = regexp.MustCompile(`\.(?:kill|terminate|suspend|send_signal)\(`)
+var stopsOne = lazyregexp.New(`\.(?:kill|terminate|suspend|send_signal)\(`)
 
 // filters matches the pattern of a filter for processes.
-var filters = regexp.MustCompile(`grep\s+(?:-\w+\s+)*['"]?([^'"|\s]+)|awk\s+['"]/([^/]+)/`)
+var filters = lazyregexp.New(`grep\s+(?:-\w+\s+)*['"]?([^'"|\s]+)|awk\s+['"]/([^/]+)/`)
 
 // looksFor reports whether a program that searches for processes would find approver.
 func (c *Check) looksFor(program, words string) bool {
@@ -139,11 +140,11 @@ func (c *Check) looksFor(program, words string) bool {
 	}
 	switch program {
 	case "ps": // ps aux | grep '[a]ppr'
-		return slices.ContainsFunc(filters.FindAllStringSubmatch(words, 8), func(m []string) bool {
+		return slices.ContainsFunc(filters().FindAllStringSubmatch(words, 8), func(m []string) bool {
 			return patternFinds(m[1]+m[2], ownProcess) || patternFinds(m[1]+m[2], ownLine)
 		})
 	case "pgrep", "pidof":
-		full := fullFlag.MatchString("pgrep " + words)
+		full := fullFlag().MatchString("pgrep " + words)
 		for _, word := range strings.Fields(words) {
 			if word[0] == '|' || word[0] == '>' {
 				break

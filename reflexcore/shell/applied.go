@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
@@ -358,12 +359,12 @@ func (l *commandLine) asksSetting(u *grammar.Use, list []field) bool {
 	if l.by == "wc" {
 		return true
 	}
-	return n == 2 && words[1] == u.Text && (quiet && wholeName.MatchString(words[0]) || isHarmlessName(words[0]))
+	return n == 2 && words[1] == u.Text && (quiet && wholeName().MatchString(words[0]) || isHarmlessName(words[0]))
 }
 
 // wholeName matches a pattern that finds a variable by its name alone. With a part of the value in
 // the pattern, the value could be guessed.
-var wholeName = regexp.MustCompile(`^\^[A-Za-z_]\w*=$`)
+var wholeName = lazyregexp.New(`^\^[A-Za-z_]\w*=$`)
 
 // secretParts are parts of the names of variables that hold a secret, or the place of one.
 var secretParts = strings.Fields("KEY TOKEN SECRET PASS PWD CRED AUTH PRIVATE SALT DSN UR CERT SESSION COOKIE SIGN")
@@ -372,7 +373,7 @@ var secretParts = strings.Fields("KEY TOKEN SECRET PASS PWD CRED AUTH PRIVATE SA
 // it is no secret. The pattern must have the whole name, or at least three words of it.
 func isHarmlessName(pattern string) bool {
 	name := strings.TrimSuffix(strings.TrimPrefix(pattern, "^"), "=")
-	if !wholeName.MatchString(pattern) && strings.Count(name, "_") < 2 ||
+	if !wholeName().MatchString(pattern) && strings.Count(name, "_") < 2 ||
 		strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
 		return false
 	}

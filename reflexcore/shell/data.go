@@ -207,7 +207,7 @@ func (f *field) columns(separator string) []field {
 	if separator == `\s+` || separator == " +" {
 		separator = " "
 	}
-	if !f.known() || !literal.MatchString(separator) {
+	if !f.known() || !literal().MatchString(separator) {
 		return []field{{data: data{effect.Unknown, f.taint}}}
 	}
 	var out []field

@@ -79,7 +79,7 @@ func (l *commandLine) editsPlainly() bool {
 		case w != "" && w[0] == '-':
 			return false
 		case programs == 0 || l.argv[i] == "-e":
-			if programs++; !plainEdit.MatchString(w) {
+			if programs++; !plainEdit().MatchString(w) {
 				return false
 			}
 		}

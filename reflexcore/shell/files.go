@@ -298,10 +298,10 @@ func plainBehind(words, input []string) []string {
 // filledIn returns the templates that sed fills in, or nil if it does anything else.
 func (fsys *filesystem) filledIn(words, input []string) []string {
 	programs := 0
-	for len(words) > 1 && words[0] == "-e" && placeholder.MatchString(words[1]) {
+	for len(words) > 1 && words[0] == "-e" && placeholder().MatchString(words[1]) {
 		words, programs = words[2:], programs+1
 	}
-	if programs == 0 && len(words) > 0 && placeholder.MatchString(words[0]) {
+	if programs == 0 && len(words) > 0 && placeholder().MatchString(words[0]) {
 		words, programs = words[1:], 1
 	}
 	if programs == 0 || len(words) > 0 && len(input) > 0 || !fsys.areOwn(words) {

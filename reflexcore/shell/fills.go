@@ -1,9 +1,9 @@
 package shell
 
 import (
-	"regexp"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/effect"
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -11,7 +11,7 @@ import (
 // This file knows sed as people use it to fill a folder or a name into a template, before a client reads it.
 
 // filling matches the program of a sed that puts a plain word in the place of a name for one.
-var filling = regexp.MustCompile(`^s(?:/` + holder + `/[\w.:@%+=-]+/|\|` + holder + `\|[\w./:@%+=-]+\||#` + holder +
+var filling = lazyregexp.New(`^s(?:/` + holder + `/[\w.:@%+=-]+/|\|` + holder + `\|[\w./:@%+=-]+\||#` + holder +
 	`#[\w./:@%+=-]+#|,` + holder + `,[\w./:@%+=-]+,)g?$`)
 
 // holder is such a name. Other words in capitals may be words of SQL.
@@ -31,7 +31,7 @@ func (df *definitions) filledBy(c *syntax.CallExpr) string {
 			return ""
 		}
 	}
-	if !filling.MatchString(program) {
+	if !filling().MatchString(program) {
 		return ""
 	}
 	return c.Args[2].Lit()

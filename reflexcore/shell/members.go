@@ -2,11 +2,11 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/wordset"
@@ -15,7 +15,7 @@ import (
 // This file finds out whether the words of a command say by themselves what it takes out of an archive.
 
 // unpacking matches the letters of tar that say nothing but to take out, of which file and how it is packed.
-var unpacking = regexp.MustCompile(`^-?[xzjJvkpom]*f?$`)
+var unpacking = lazyregexp.New(`^-?[xzjJvkpom]*f?$`)
 
 // takesNamed reports whether tar or unzip takes nothing out of an archive but what its words name, and nothing that
 // is hidden or an agent's: then no settings come out that nobody knows of.
@@ -38,7 +38,7 @@ func (l *commandLine) takesNamed() bool {
 			if skip = n; err != nil || n < 0 {
 				return false
 			}
-		case !zip && (i == 1 || strings.HasPrefix(w, "-")) && unpacking.MatchString(w):
+		case !zip && (i == 1 || strings.HasPrefix(w, "-")) && unpacking().MatchString(w):
 			out = out || strings.Contains(w, "x")
 			if strings.HasSuffix(w, "f") {
 				i++

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
 )
@@ -79,13 +80,13 @@ func (l *commandLine) hasFlag(command int, flags ...string) bool {
 
 var (
 	// placeholders finds the replacement strings of parallel: {}, {.}, {2}, {2/}, {+}.
-	placeholders = regexp.MustCompile(`\{(?:(-?[0-9]+)?(\.|//|/\.|/)?|\+)\}`)
+	placeholders = lazyregexp.New(`\{(?:(-?[0-9]+)?(\.|//|/\.|/)?|\+)\}`)
 	// computed finds the replacement strings that are Perl code: {= … =}.
-	computed = regexp.MustCompile(`(?s)\{=(?:\s*-?[0-9]+\s)?(.*?)=\}`)
+	computed = lazyregexp.New(`(?s)\{=(?:\s*-?[0-9]+\s)?(.*?)=\}`)
 	// besides finds an output file that is named after an input word: > {.}
-	besides = regexp.MustCompile(`(>\s*)\{(?:\.|/\.?|//)\}`)
+	besides = lazyregexp.New(`(>\s*)\{(?:\.|/\.?|//)\}`)
 	// literal matches a separator that has no special characters of regular expressions.
-	literal = regexp.MustCompile(`^[^\\.^$*+?()\[\]{}|]+$`)
+	literal = lazyregexp.New(`^[^\\.^$*+?()\[\]{}|]+$`)
 )
 
 // inEach runs the command line of parallel once for each word, or for each combination of words
@@ -109,7 +110,7 @@ func (lr *listRunner) inEach(u *grammar.Use, d data, out *data) {
 		d.text = strings.ReplaceAll(d.text, tag, place)
 	}
 	unquoted := path.Base(lr.line.argv[0]) != "parallel"
-	for _, m := range computed.FindAllStringSubmatch(d.text, 8) {
+	for _, m := range computed().FindAllStringSubmatch(d.text, 8) {
 		if code := strings.TrimSpace(m[1]); code != "" {
 			in.payloads.runCode("perl", data{text: code}, nil, &input{}, out, lr.line.by)
 		}
@@ -120,11 +121,11 @@ func (lr *listRunner) inEach(u *grammar.Use, d data, out *data) {
 		return
 	}
 	first := strings.TrimSpace(d.text)
-	for _, re := range [...]*regexp.Regexp{placeholders, computed} {
+	for _, re := range [...]*regexp.Regexp{placeholders(), computed()} {
 		at := re.FindStringIndex(first)
 		unquoted = unquoted || at != nil && at[0] == 0
 	}
-	if !computed.MatchString(d.text) && !placeholders.MatchString(d.text) {
+	if !computed().MatchString(d.text) && !placeholders().MatchString(d.text) {
 		lr.each(d, lr.added(), out)
 		for _, row := range lr.rows(u.Word) { // the line as one word: sh -c
 			if in.rep.stopped() {
@@ -141,7 +142,7 @@ func (lr *listRunner) inEach(u *grammar.Use, d data, out *data) {
 			return
 		}
 		text := filled(d, row, !unquoted)
-		if !text.known() && placeholders.ReplaceAllString(strings.ReplaceAll(first, " ", ""), "") == "" {
+		if !text.known() && placeholders().ReplaceAllString(strings.ReplaceAll(first, " ", ""), "") == "" {
 			text.text = effect.Unknown // any code
 		}
 		in.payloads.runScript("sh", text, nil, lr.std, out, lr.line.by)
@@ -271,16 +272,16 @@ func filled(d data, row []field, quoted bool) data {
 		return quote(text)
 	}
 	if slices.ContainsFunc(row, func(f field) bool { return !f.known() }) { // a new file next to the input
-		d.text = besides.ReplaceAllString(d.text, "${1}output")
+		d.text = besides().ReplaceAllString(d.text, "${1}output")
 	}
-	d.text = computed.ReplaceAllStringFunc(d.text, func(place string) string {
+	d.text = computed().ReplaceAllStringFunc(d.text, func(place string) string {
 		if strings.Contains(place, "uq") {
 			return "{}"
 		}
 		return effect.Unknown
 	})
-	d.text = placeholders.ReplaceAllStringFunc(d.text, func(place string) string {
-		m := placeholders.FindStringSubmatch(place)
+	d.text = placeholders().ReplaceAllStringFunc(d.text, func(place string) string {
+		m := placeholders().FindStringSubmatch(place)
 		if m[1] == "" {
 			var all []string
 			for i := range row {

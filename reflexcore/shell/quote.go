@@ -2,10 +2,10 @@ package shell
 
 import (
 	"iter"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/effect"
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -246,13 +246,13 @@ func hasNone(s string, marks *[256]bool) bool {
 }
 
 // plainEdit matches a sed command that deletes lines, or replaces something by a plain word.
-var plainEdit = regexp.MustCompile(`^(?:(?:\d+(?:,\d+)?|/(?:[^/\\\n]|\\.)*/)d` +
+var plainEdit = lazyregexp.New(`^(?:(?:\d+(?:,\d+)?|/(?:[^/\\\n]|\\.)*/)d` +
 	`|s/(?:[^/\\\n]|\\.)*/[\w.:@%+=-]*/[gI]*|s\|(?:[^|\\\n]|\\.)*\|[\w./:@%+=-]*\|[gI]*` +
 	`|s#(?:[^#\\\n]|\\.)*#[\w./:@%+=-]*#[gI]*)$`)
 
 // placeholder matches a sed command that replaces a marked name by a plain word, so that it adds
 // nothing of its own to the template.
-var placeholder = regexp.MustCompile(`^s(?:/` + marked + `/[\w.:@%+=-]+/|\|` + marked + `\|[\w./:@%+=-]+\||#` + marked +
+var placeholder = lazyregexp.New(`^s(?:/` + marked + `/[\w.:@%+=-]+/|\|` + marked + `\|[\w./:@%+=-]+\||#` + marked +
 	`#[\w./:@%+=-]+#)g?$`)
 
 const marked = `(?:@\w+@|\{\{ ?[\w.]+ ?\}\}|__\w+__|%\w+%|\$\{\w+\}|<\w+>)`

@@ -2,10 +2,10 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/wordset"
 )
@@ -44,7 +44,7 @@ var (
 	sqlite = dialectOf(dialect{long: true, files: true, stays: staysInSQL}, "s-cmd -c",
 		"p-batch -bail -header -noheader -json -csv -line -list -column -box -table -markdown -quote -echo -safe")
 	redis = dialectOf(dialect{stays: staysInRedis}, "h-h", "v-p -a --user --pass", "n-n", "p--no-auth-warning")
-	mongo = dialectOf(dialect{stays: mongoDeletes.MatchString}, "h--host", "s--eval",
+	mongo = dialectOf(dialect{stays: mongoDeletes().MatchString}, "h--host", "s--eval",
 		"v--port -u --username -p --password --authenticationDatabase", "p--quiet")
 	house = dialectOf(dialect{stays: staysInSQL}, "d-d --database", "h-h --host", "s-q --query",
 		"v-u --user --password --port", "p-m --multiline")
@@ -58,7 +58,7 @@ var clients = map[string]*dialect{"psql": psql, "pgcli": psql, "mysql": mysql, "
 	"clickhouse-client": house, "sqlcmd": sqlcmd}
 
 // mongoDeletes are statements that delete in the database that is given.
-var mongoDeletes = regexp.MustCompile(`^\s*(db(\.\w+)?\.(drop|dropDatabase|deleteMany|remove)\((\{\})?\)\s*;?\s*)*$`)
+var mongoDeletes = lazyregexp.New(`^\s*(db(\.\w+)?\.(drop|dropDatabase|deleteMany|remove)\((\{\})?\)\s*;?\s*)*$`)
 
 // leaves are words of statements that go to another database, or that run text.
 var leaves = wordset.Of("use attach connect dblink fdw server foreign dbname hostaddr service keyspace open restore " +

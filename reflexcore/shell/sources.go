@@ -103,7 +103,7 @@ func isPlainCommand(c *syntax.CallExpr, redirs []*syntax.Redirect) bool {
 func isProgramOf(name, word string) bool {
 	switch name {
 	case "sed":
-		return word == "" || placeholder.MatchString(word) || plainEdit.MatchString(word)
+		return word == "" || placeholder().MatchString(word) || plainEdit().MatchString(word)
 	case "envsubst":
 		return strings.Trim(word, "${} ,_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") == ""
 	}

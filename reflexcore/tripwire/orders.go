@@ -2,11 +2,11 @@ package tripwire
 
 import (
 	_ "embed"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/internal/match"
 	"approver.example/reflexcore/wordset"
 )
@@ -168,11 +168,11 @@ func orderIn(line string, denied bool) Order {
 	}
 	if !denied && wordset.ContainsAny(low, "--d", "--y", "-all-tools", "spermissions", "autoapprove", "alwaysallow",
 		"danger-", "approval_", "defaultmode", "disableall") {
-		if at := takesAway.FindStringIndex(low); at != nil && !deniesBefore(low, at[0]) && isOrdered(low, at[0]) {
+		if at := takesAway().FindStringIndex(low); at != nil && !deniesBefore(low, at[0]) && isOrdered(low, at[0]) {
 			return Order{RightsOrder, line}
 		}
 	}
-	if !denied && wordset.ContainsAny(low, "curl", "wget", "iwr", "irm", "base64") && carriesCode.MatchString(low) &&
+	if !denied && wordset.ContainsAny(low, "curl", "wget", "iwr", "irm", "base64") && carriesCode().MatchString(low) &&
 		namesHost(low) {
 		return Order{CodeOrder, line}
 	}
@@ -189,18 +189,18 @@ func orderIn(line string, denied bool) Order {
 
 var (
 	// takesAway matches the names of switches that take an agent's questions away.
-	takesAway = regexp.MustCompile(`--dangerously-(?:skip|bypass|allow|disable)[a-z-]*|--yolo\b|` +
+	takesAway = lazyregexp.New(`--dangerously-(?:skip|bypass|allow|disable)[a-z-]*|--yolo\b|` +
 		`--allow-all-tools\b|--trust-all-tools\b|` +
 		`\bbypasspermissions\b|\bskippermissions\b|"?\b(?:autoapprove|alwaysallow)"?\s*[:=]|\bdanger-full-access\b|` +
 		`\bapproval_policy\s*=\s*"?never|"?\bdefaultmode"?\s*[:=]|\bdisableallhooks"?\s*(?:[:=]|to\b)`)
 	// carriesCode matches what downloads and runs, or decodes and runs.
-	carriesCode = regexp.MustCompile(`\b(?:curl|wget|iwr|irm)\b[^|\n]*\|\s*(?:sudo\s+)?` +
+	carriesCode = lazyregexp.New(`\b(?:curl|wget|iwr|irm)\b[^|\n]*\|\s*(?:sudo\s+)?` +
 		`(?:ba|z|da|k)?(?:sh|iex|python3?|node|perl|ruby)\b|` +
 		`\b(?:ba|z)?sh\s+(?:-c\s+"?\$\(|<\()\s*(?:curl|wget)|\bbase64\s+(?:-d|-D|--decode)\b[^\n]*\|\s*\w*sh\b|` +
 		`\beval\s+"?\$\(\s*(?:curl|wget|base64|echo)`)
-	commentText = regexp.MustCompile(`(?s)<!--(.*?)(?:-->|$)`)
+	commentText = lazyregexp.New(`(?s)<!--(.*?)(?:-->|$)`)
 	// orderInComment matches what a comment that people do not see orders.
-	orderInComment = regexp.MustCompile(`\b(?:curl|wget|base64|eval|netcat|nc)\s|` +
+	orderInComment = lazyregexp.New(`\b(?:curl|wget|base64|eval|netcat|nc)\s|` +
 		`https?://\S+.*\b(?:run|execute|send|post)\b|` +
 		`\b(?:run|execute|send|post|upload)\b.*https?://|` +
 		`\b(?:agents?|assistant|ai|claude|model|codex|copilot|cursor|llm)\b.{0,40}` +
@@ -261,7 +261,7 @@ var installers = []string{"get.docker.com", "sh.rustup.rs", "astral.sh", "bun.sh
 // Installs reports whether all that a text downloads and runs is from installers that everybody knows.
 func Installs(text string) bool {
 	for line := range strings.Lines(text) {
-		if low := strings.ToLower(line); carriesCode.MatchString(low) && namesHost(low) {
+		if low := strings.ToLower(line); carriesCode().MatchString(low) && namesHost(low) {
 			return false
 		}
 	}
@@ -285,9 +285,9 @@ func namesHost(line string) bool {
 
 // secretFile matches files of credentials, and givesAway what puts out what it reads.
 var (
-	secretFile = regexp.MustCompile(`\.ssh/id_\w+|\bid_(?:rsa|ed25519|ecdsa|dsa)\b|\.aws/credentials|/etc/shadow|` +
+	secretFile = lazyregexp.New(`\.ssh/id_\w+|\bid_(?:rsa|ed25519|ecdsa|dsa)\b|\.aws/credentials|/etc/shadow|` +
 		`\.kube/config|\.netrc\b|\.git-credentials|\.docker/config\.json|\.gnupg/`)
-	givesAway = regexp.MustCompile(`\b(?:paste|send|post|upload|include|share|exfiltrate|output|reveal|append|encode|` +
+	givesAway = lazyregexp.New(`\b(?:paste|send|post|upload|include|share|exfiltrate|output|reveal|append|encode|` +
 		`forward|transmit|embed)\s+(?:it|its|them|what|(?:the|your)\s+(?:contents?|keys?|files?|output|result)|\S*$)`)
 )
 
@@ -296,9 +296,9 @@ func givesSecret(line string) bool {
 	if !wordset.ContainsAny(line, "id_", ".ssh", ".aws", ".kube", ".git-", ".docker", ".gnupg", "shadow", ".netrc") {
 		return false
 	}
-	at := secretFile.FindStringIndex(line)
+	at := secretFile().FindStringIndex(line)
 	return at != nil && !strings.HasPrefix(line[at[1]:], ".pub") && !deniesBefore(line, at[0]) &&
-		(givesAway.MatchString(line[at[1]:]) || givesAway.MatchString(line[:at[0]]))
+		(givesAway().MatchString(line[at[1]:]) || givesAway().MatchString(line[:at[0]]))
 }
 
 // deniesBefore reports whether a word that denies stands before a part of a line.
@@ -309,8 +309,8 @@ func deniesBefore(line string, at int) bool {
 // hiddenIn returns what a text orders where people do not see it.
 func hiddenIn(text, before string) Order {
 	if strings.Contains(text, "<!--") {
-		for _, m := range commentText.FindAllStringSubmatch(text, -1) {
-			if !strings.Contains(before, m[0]) && orderInComment.MatchString(strings.ToLower(m[1])) {
+		for _, m := range commentText().FindAllStringSubmatch(text, -1) {
+			if !strings.Contains(before, m[0]) && orderInComment().MatchString(strings.ToLower(m[1])) {
 				return Order{CodeOrder, m[0]}
 			}
 		}

@@ -2,11 +2,11 @@ package heuristics
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"approver.example"
+	"approver.example/internal/lazyregexp"
 )
 
 // A Level is the severity of a rule. The zero value is the worst.
@@ -180,7 +180,7 @@ func Groups() []Group {
 	}
 }
 
-var ruleID = regexp.MustCompile(`^[A-Z]{2,3}-[0-9]{3}$`)
+var ruleID = lazyregexp.New(`^[A-Z]{2,3}-[0-9]{3}$`)
 
 // A Fault is a mistake in a rule, with the name of the field in files.
 type Fault struct{ Field, Text string }
@@ -195,10 +195,10 @@ func (r *Rule) Faults() (faults []Fault) {
 			faults = append(faults, Fault{field, text})
 		}
 	}
-	fault(!ruleID.MatchString(r.ID), "id", "an id is a group and three digits, such as XP-001")
+	fault(!ruleID().MatchString(r.ID), "id", "an id is a group and three digits, such as XP-001")
 	group := r.Group()
 	known := slices.ContainsFunc(Groups(), func(g Group) bool { return g.Letters == group })
-	fault(ruleID.MatchString(r.ID) && !known, "id", fmt.Sprintf("there is no group %q", group))
+	fault(ruleID().MatchString(r.ID) && !known, "id", fmt.Sprintf("there is no group %q", group))
 	fault(group == "WIN" && r.Platform != Windows || group == "UX" && r.Platform != Unix ||
 		known && group != "WIN" && group != "UX" && r.Platform != Any,
 		"platform", "the platform is not that of the id's group: windows for WIN, unix for UX, any for the others")

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"time"
 
+	"approver.example/internal/lazyregexp"
 	"approver.example/shieldcore/sidecar/protocol"
 )
 
@@ -59,7 +59,7 @@ type Config struct {
 	Threads int `yaml:"threads,omitempty"`
 }
 
-var sum = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var sum = lazyregexp.New(`^[0-9a-f]{64}$`)
 
 // Validate returns every problem of the configuration, joined, or nil. It reads
 // no file.
@@ -74,7 +74,7 @@ func (c Config) Validate() error {
 			fail("%s must be the absolute path of %s", p.name, p.of)
 		}
 	}
-	if c.Manifest != "" && !sum.MatchString(c.Manifest) {
+	if c.Manifest != "" && !sum().MatchString(c.Manifest) {
 		fail("manifest must be the SHA-256 of the model's manifest.json: 64 digits of 0-9a-f, as approver model verify " +
 			"prints it")
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"approver.example/internal/lazyregexp"
 )
 
 // This file finds the place of a channel's new section: under the commented example of that channel
@@ -13,12 +15,12 @@ import (
 // comments.
 
 // emptyChannels matches the line of a channels section without content.
-var emptyChannels = regexp.MustCompile(`(?m)^channels:[ \t]*(?:#.*)?$`)
+var emptyChannels = lazyregexp.New(`(?m)^channels:[ \t]*(?:#.*)?$`)
 
 // begin returns the text with the first section of all.
 func (p pairing) begin(text string) string {
 	lines := strings.SplitAfter(text, "\n")
-	head := indexLine(lines, emptyChannels)
+	head := indexLine(lines, emptyChannels())
 	commented := indexLine(lines, regexp.MustCompile(`^#[ \t]?channels:[ \t]*(?:#.*)?$`))
 	switch {
 	case head >= 0:
@@ -43,7 +45,7 @@ func (p pairing) another(text string, channels ast.Node) (string, error) {
 	m, ok := channels.(*ast.MappingNode)
 	if ok && !m.IsFlowStyle && len(m.Values) > 0 {
 		lines, indent := strings.SplitAfter(text, "\n"), m.Values[0].Key.GetToken().Position.Column-1
-		head := indexLine(lines, emptyChannels)
+		head := indexLine(lines, emptyChannels())
 		if at := p.example(lines, head, indent); head >= 0 && at > 0 {
 			return p.under(lines, at, indent), nil
 		}
