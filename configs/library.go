@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -115,7 +116,18 @@ func StoredLibrary(sources []RuleSource) (*Library, error) {
 	return newLibrary(sources, &layering{stored: true})
 }
 
+// builtInLibrary returns the rules without any layer. They are compiled once: a start without layers
+// compares those of the files with those in force, and both are these.
+var builtInLibrary = sync.OnceValues(func() (*Library, error) { return compileLibrary(nil, &layering{}) })
+
 func newLibrary(sources []RuleSource, l *layering) (*Library, error) {
+	if len(sources) == 0 {
+		return builtInLibrary()
+	}
+	return compileLibrary(sources, l)
+}
+
+func compileLibrary(sources []RuleSource, l *layering) (*Library, error) {
 	builtIn, err := DefaultRules()
 	if err != nil {
 		return nil, err

@@ -97,7 +97,8 @@ func (d *Daemon) run(ctx context.Context) (err error) {
 
 	note := base.isolation.note() + watching.note(ctx) + base.trust.note()
 	admit := func(ctx context.Context) error { return base.authority.run(ctx, people.Ask) }
-	run := append(doors, people.Run, admit, watching.run, decide.Hooks.Run, tier2.Run, base.trust.watch(people, records))
+	run := append(doors, people.Run, admit, watching.run, decide.Hooks.Run, tier2.Run, base.trust.watch(people, records),
+		settle(rules))
 	close(d.ready)
 	return runAll(ctx, base, started, note, log, append(run, rules.Runs(cfg, people.Ask)...))
 }
@@ -117,10 +118,20 @@ func runAll(
 	log.Info("ready", "isolated", base.isolation.Isolated, "submit", base.cfg.Sockets.Submit, "resolve",
 		base.cfg.Sockets.Resolve,
 		"channels", channelNames(base.channels), "took_ms", time.Since(started).Milliseconds())
-	debug.FreeOSMemory() // memory that only the start needed
 	err := together(ctx, run...)
 	log.Info("stopped", "ran", time.Since(started).Round(time.Second))
 	return errors.Join(err, record(approver.EventStopped, time.Now(), ""))
+}
+
+// settle makes what the first call would wait for, and returns to the system what only the start needed: free
+// memory of the heap, and the parts of the program's own file that were read. No answer waits for it.
+func settle(rules *judges.Judges) func(context.Context) error {
+	return func(ctx context.Context) error {
+		rules.Warm(ctx)
+		debug.FreeOSMemory()
+		dropProgram()
+		return nil
+	}
 }
 
 // together runs all functions until ctx ends or one fails, and waits for all of them.

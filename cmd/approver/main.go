@@ -48,6 +48,9 @@ func run(args []string) int {
 	if len(args) > 0 && args[0] == "help" {
 		args = append(slices.Clone(args[1:]), "--help")
 	}
+	if command := plainServe(args); command != nil {
+		return execute(command)
+	}
 	parser, err := newParser()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "approver:", err)
@@ -64,6 +67,11 @@ func run(args []string) int {
 		}
 		return exitUsage
 	}
+	return execute(command)
+}
+
+// execute runs a command, and returns the exit code.
+func execute(command *kong.Context) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	command.BindTo(ctx, (*context.Context)(nil))
@@ -78,6 +86,27 @@ func run(args []string) int {
 		return exitFail
 	}
 	return exitOK
+}
+
+// plainServe parses the command line of a daemon by itself: the parser of all commands takes a tenth of its
+// start, and of the memory that it then keeps. It returns nil for any other command line, and for one that
+// asks for help or is wrong, about which the parser of all commands says more.
+func plainServe(args []string) *kong.Context {
+	if len(args) == 0 || args[0] != "serve" {
+		return nil
+	}
+	var only struct {
+		Serve serveCmd `cmd:""`
+	}
+	parser, err := kong.New(&only, kong.Name("approver"), kong.NoDefaultHelp())
+	if err != nil {
+		return nil
+	}
+	command, err := parser.Parse(args)
+	if err != nil {
+		return nil
+	}
+	return command
 }
 
 // newParser returns the parser of the command line.

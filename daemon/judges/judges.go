@@ -10,13 +10,16 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"time"
 
 	"approver.example"
 	"approver.example/agents/canary"
+	"approver.example/agents/facts"
 	"approver.example/broadcaster"
 	"approver.example/configs"
 	"approver.example/reflexcore"
 	"approver.example/reflexcore/flow"
+	"approver.example/reflexcore/grammar"
 	"approver.example/reflexcore/memory"
 	"approver.example/reflexcore/precedent"
 	"approver.example/shieldcore"
@@ -32,8 +35,11 @@ type Files struct {
 	screens func() (func(screen.Config, func() *reflexcore.Rules) []approver.Stage, error)
 }
 
-// ReadFiles reads the files of the configuration. The built-in tables load in the background.
+// ReadFiles reads the files of the configuration. The built-in tables load in the background, meanwhile.
 func ReadFiles(cfg configs.Config, log *slog.Logger) (f Files, err error) {
+	f.screens = sync.OnceValues(LoadScreens)
+	go func() { _, _ = f.screens() }() // the errors are checked where the values are used
+	go func() { _, _ = grammar.Default() }()
 	if f.policy, err = openPolicy(cfg, log); err != nil {
 		return f, err
 	}
@@ -41,9 +47,7 @@ func ReadFiles(cfg configs.Config, log *slog.Logger) (f Files, err error) {
 		return f, err
 	}
 	f.reflex = sync.OnceValues(func() (*reflexcore.Engine, error) { return NewReflex(cfg, f.rules) })
-	f.screens = sync.OnceValues(LoadScreens)
-	go func() { _, _ = f.reflex() }() // the errors are checked where the values are used
-	go func() { _, _ = f.screens() }()
+	go func() { _, _ = f.reflex() }()
 	return f, nil
 }
 
@@ -143,6 +147,17 @@ func (j *Judges) Again(kv approver.KV, mark *broadcaster.ControlMark) []approver
 // itself.
 func (j *Judges) Fresh() []approver.Stage {
 	return append([]approver.Stage{reflexcore.Fresh{Engine: j.Reflex}, j.Policy}, j.Screens...)
+}
+
+// Warm judges a harmless call that nobody made, so that what is compiled when it is first used does not delay
+// the first call of an agent. It changes no state.
+func (j *Judges) Warm(ctx context.Context) {
+	defer func() { _ = recover() }() // a call like it would be denied
+	call := approver.ToolCall{Agent: facts.Example(), Tool: facts.Of(facts.Example()).Shell, Dir: "/", At: time.Now(),
+		Command: "cd src && grep -n x a.txt | head -3; curl -s https://example.com -o /tmp/x && rm -f /tmp/x"}
+	for _, stage := range j.Fresh() {
+		_, _ = stage.Judge(ctx, call) // whatever it says of it
+	}
 }
 
 // Prompting returns the stages that judge an agent's own question about a call that was judged before:

@@ -1,6 +1,7 @@
 package grammar_test
 
 import (
+	"os"
 	"testing"
 
 	"approver.example/reflexcore/grammar"
@@ -9,7 +10,7 @@ import (
 func BenchmarkLoad(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := grammar.Default(); err != nil {
+		if _, err := grammar.LoadFS(os.DirFS("tables")); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed tables/*.grammar
@@ -14,14 +15,16 @@ var tables embed.FS
 // maxTable limits a table file, in bytes.
 const maxTable = 1 << 20
 
-// Default returns the tables that are built in.
-func Default() (*Table, error) {
+// Default returns the tables that are built in. They are read once.
+func Default() (*Table, error) { return builtIn() }
+
+var builtIn = sync.OnceValues(func() (*Table, error) {
 	sub, err := fs.Sub(tables, "tables")
 	if err != nil {
 		return nil, err
 	}
 	return LoadFS(sub)
-}
+})
 
 // LoadFS reads all tables of a folder.
 func LoadFS(dir fs.FS) (*Table, error) {

@@ -11,6 +11,7 @@ import (
 
 	"approver.example"
 	"approver.example/display"
+	"approver.example/internal/lazyregexp"
 	"approver.example/internal/match"
 	"approver.example/internal/timing"
 )
@@ -45,7 +46,7 @@ const windowsText = `\b(?:powershell|pwsh|cmd)(?:\.exe)?\b|\b[a-z]+\.exe\b|\b[a-
 // use. The zero value denies.
 type Engine struct {
 	rules    []Rule
-	compiled []*regexp.Regexp // by rule
+	compiled []func() *regexp.Regexp // by rule: most are never tried, so they are compiled when they are
 	keys     keys
 	matcher  *match.Set // of the keys, and of windowsText
 	pool     sync.Pool  // of *scratch
@@ -71,7 +72,7 @@ func New(rules []Rule, limits match.Limits) (*Engine, error) {
 	var errs []error
 	known := map[string]bool{}
 	var keyIndex keys
-	compiled := make([]*regexp.Regexp, 0, len(rules))
+	compiled := make([]func() *regexp.Regexp, 0, len(rules))
 	for i := range rules {
 		r := &rules[i]
 		for _, f := range r.Faults() {
@@ -81,19 +82,18 @@ func New(rules []Rule, limits match.Limits) (*Engine, error) {
 			errs = append(errs, fmt.Errorf("%s: rule %q is there twice", r.Where, r.ID))
 		}
 		known[r.ID] = true
-		re, err := regexp.Compile(r.Pattern)
+		branches, err := match.Keys(r.Pattern) // parses it, which is all that can fail in compiling it
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: rule %q: pattern: %w", r.Where, r.ID, err))
 			continue
 		}
-		branches, err := match.Keys(r.Pattern)
-		if err != nil || len(branches) == 0 {
+		if len(branches) == 0 {
 			errs = append(errs,
 				fmt.Errorf("%s: rule %q: pattern: it has no word of two letters that every text must have: add one, or it "+
 					"would be tried on every text", r.Where, r.ID))
 			continue
 		}
-		compiled = append(compiled, re)
+		compiled = append(compiled, lazyregexp.New(r.Pattern))
 		keyIndex.add(i, r.ID, branches)
 	}
 	if len(errs) > 0 {
@@ -258,7 +258,7 @@ func (s *scratch) paths(e *Engine, id int) (out []string) {
 		return nil
 	}
 	for _, t := range s.texts {
-		if t.field == Path && e.compiled[id].Match(match.Fold(nil, t.raw)) {
+		if t.field == Path && e.compiled[id]().Match(match.Fold(nil, t.raw)) {
 			out = append(out, t.raw)
 		}
 	}
@@ -359,7 +359,7 @@ func (e *Engine) scan(s *scratch, call approver.ToolCall) (trouble approver.Verd
 				complete = false
 				break
 			}
-			if e.compiled[id].Match(s.folded) {
+			if e.compiled[id]().Match(s.folded) {
 				s.note(id, t.field)
 			}
 		}

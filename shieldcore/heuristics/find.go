@@ -46,7 +46,7 @@ func (e *Engine) Find(text string, fields Fields) []Found {
 			if e.rules[id].Fields&fields == 0 || !e.rules[id].Interrupts() {
 				continue
 			}
-			for _, at := range e.compiled[id].FindAllIndex(folded, findMost) {
+			for _, at := range e.compiled[id]().FindAllIndex(folded, findMost) {
 				start, end := unfold(piece, at[0]), unfold(piece, at[1])
 				found = append(found, Found{e.rules[id].ID, e.rules[id].Name, from + start, from + max(start, end)})
 			}
