@@ -194,7 +194,8 @@ const Shards = 64
 // Key returns the key of a record: "ap:{NN}:kind:id" with NN = hash(id) mod
 // Shards in two digits.
 func Key(kind, id string) string {
-	return fmt.Sprintf("ap:{%02d}:%s:%s", ShardOf(id), kind, id)
+	n := byte(ShardOf(id))
+	return "ap:{" + string([]byte{'0' + n/10, '0' + n%10}) + "}:" + kind + ":" + id
 }
 
 // ShardOf returns the shard of an id.

@@ -166,19 +166,19 @@ func (h *hooked) readCall(ev *Event, o object, e hookEvent) (err error) {
 // no ids gets one that is derived from what the call is. An event with keys of its own has no id of
 // the call: the reports are those of the agent's main event.
 func (h *hooked) readIDs(ev *Event, o, in object, e hookEvent) error {
-	into := map[string]*string{}
-	for key, to := range map[string]*string{h.keys.mode: &ev.Mode, h.keys.subagent: &ev.Subagent} {
-		if key != "" {
-			into[key] = to
+	for _, id := range [...]struct {
+		from object
+		key  string
+		to   *string
+	}{{o, h.keys.mode, &ev.Mode}, {o, h.keys.subagent, &ev.Subagent}, {in, h.keys.use, &ev.UseID}} {
+		if id.key == "" {
+			continue
 		}
-	}
-	if err := o.optional(maxID, into); err != nil {
-		return err
-	}
-	if h.keys.use != "" {
-		if err := in.optional(maxID, map[string]*string{h.keys.use: &ev.UseID}); err != nil {
+		value, _, err := id.from.short(id.key, maxID)
+		if err != nil {
 			return err
 		}
+		*id.to = value
 	}
 	switch {
 	case e.call != nil && e.kind == Prompted:

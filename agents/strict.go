@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -39,35 +40,121 @@ func parseObject(data []byte) (object, error) {
 	case !utf8.Valid(data):
 		return nil, errors.New("it is not valid UTF-8")
 	}
-	var syntax json.RawMessage
-	if err := json.Unmarshal(data, &syntax); err != nil {
-		return nil, fmt.Errorf("it is not one JSON document: %w", err)
+	if !json.Valid(data) {
+		var syntax json.RawMessage
+		return nil, fmt.Errorf("it is not one JSON document: %w", json.Unmarshal(data, &syntax))
 	}
-	if !isObject(syntax) {
+	if !isObject(bytes.TrimLeft(data, " \t\r\n")) {
 		return nil, errors.New("it is not a JSON object")
 	}
 	if err := checkKeys(data); err != nil {
 		return nil, err
 	}
-	var fields object
-	err := json.Unmarshal(data, &fields)
-	return fields, err
+	return members(data), nil
+}
+
+// objectOf returns the members of an object that was checked as a part of a payload, or made of one.
+func objectOf(raw json.RawMessage) (o object, err error) {
+	if isObject(raw) && json.Valid(raw) && utf8.Valid(raw) {
+		return members(raw), nil
+	}
+	err = json.Unmarshal(raw, &o)
+	return o, err
+}
+
+// members returns the members of a valid JSON object, as encoding/json does. The values are parts of data.
+func members(data []byte) object {
+	o := make(object, 8)
+	for i := bytes.IndexByte(data, '{') + 1; ; {
+		i += blanks(data[i:])
+		if data[i] == ',' {
+			i += 1 + blanks(data[i+1:])
+		}
+		if data[i] == '}' {
+			return o
+		}
+		end := stringEnd(data, i)
+		key, _ := unquoted(data[i:end]) // it is valid
+		i = end + blanks(data[end:]) + 1
+		i += blanks(data[i:])
+		end = valueEnd(data, i)
+		o[key] = data[i:end:end]
+		i = end
+	}
+}
+
+// blanks returns how much white space there is at the start.
+func blanks(data []byte) (n int) {
+	for n < len(data) && (data[n] == ' ' || data[n] == '\t' || data[n] == '\r' || data[n] == '\n') {
+		n++
+	}
+	return n
+}
+
+// valueEnd returns the index behind the value that starts at i in valid JSON.
+func valueEnd(data []byte, i int) int {
+	depth := 0
+	for ; i < len(data); i++ {
+		switch data[i] {
+		case '"':
+			if i = stringEnd(data, i) - 1; depth == 0 {
+				return i + 1
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 { // of what the value is in
+				return i
+			}
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case ',', ' ', '\t', '\r', '\n':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return i
 }
 
 // isObject reports whether a value from encoding/json, without white space around it, is an object.
 func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
 
+// A level is an object or an array that checkKeys is in.
+type level struct {
+	object, wantKey bool
+	few             [][]byte            // the keys of an object, as long as they are few
+	many            map[string]struct{} // all keys, when they are many
+}
+
+// add adds a key, and reports whether it was there before.
+func (l *level) add(key []byte) (twice bool) {
+	const most = 32
+	if l.many == nil && len(l.few) < most {
+		twice = slices.ContainsFunc(l.few, func(k []byte) bool { return bytes.Equal(k, key) })
+		l.few = append(l.few, key)
+		return twice
+	}
+	if l.many == nil {
+		l.many = map[string]struct{}{}
+		for _, k := range l.few {
+			l.many[string(k)] = struct{}{}
+		}
+	}
+	_, twice = l.many[string(key)]
+	l.many[string(key)] = struct{}{}
+	return twice
+}
+
 // checkKeys refuses repeated keys and deep nesting. data must be valid JSON.
 func checkKeys(data []byte) error {
-	type level struct {
-		keys    map[string]struct{} // nil in an array
-		wantKey bool
-	}
-	var levels []level
+	var shallow [4]level
+	levels := shallow[:0]
 	for i := 0; i < len(data); i++ {
 		switch data[i] {
 		case '{':
-			levels = append(levels, level{keys: map[string]struct{}{}, wantKey: true})
+			levels = append(levels, level{object: true, wantKey: true, few: make([][]byte, 0, 10)})
 		case '[':
 			levels = append(levels, level{})
 		case '}', ']':
@@ -76,18 +163,23 @@ func checkKeys(data []byte) error {
 			levels[len(levels)-1].wantKey = true
 		case '"':
 			end := stringEnd(data, i)
-			if top := &levels[len(levels)-1]; top.keys != nil && top.wantKey {
-				var key string
-				if err := json.Unmarshal(data[i:end], &key); err != nil {
-					return err
+			if top := &levels[len(levels)-1]; top.object && top.wantKey {
+				key := data[i+1 : end-1]
+				if bytes.IndexByte(key, '\\') >= 0 {
+					plain, err := unquoted(data[i:end])
+					if err != nil {
+						return err
+					}
+					key = []byte(plain)
 				}
-				if key == prototype {
-					return fmt.Errorf("the key %s, with which an agent in JavaScript may change another value", quote(key))
+				if string(key) == prototype {
+					return fmt.Errorf("the key %s, with which an agent in JavaScript may change another value",
+						quote(string(key)))
 				}
-				if _, twice := top.keys[key]; twice {
-					return fmt.Errorf("the key %s occurs twice in one object, which two readers can read differently", quote(key))
+				if top.add(key) {
+					return fmt.Errorf("the key %s occurs twice in one object, which two readers can read differently",
+						quote(string(key)))
 				}
-				top.keys[key] = struct{}{}
 				top.wantKey = false
 			}
 			i = end - 1
@@ -124,6 +216,15 @@ func stringEnd(data []byte, i int) int {
 		}
 	}
 	return i + 1
+}
+
+// unquoted returns the text of a string in valid JSON.
+func unquoted(raw []byte) (text string, err error) {
+	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) { // it says what it is
+		return string(raw[1 : len(raw)-1]), nil
+	}
+	err = json.Unmarshal(raw, &text)
+	return text, err
 }
 
 // wellFormed reports whether every \u escape in valid JSON means a character. Half of a surrogate
@@ -181,7 +282,7 @@ func (o object) text(key string) (value string, ok bool, err error) {
 	if !wellFormed(raw) {
 		return "", true, fmt.Errorf("%s has half of a surrogate pair, which is no character", quote(key))
 	}
-	err = json.Unmarshal(raw, &value)
+	value, err = unquoted(raw)
 	return value, true, err
 }
 

@@ -157,8 +157,8 @@ func (v vocabulary) read(call *approver.ToolCall, tool string, raw json.RawMessa
 	if call.Args, err = t.arguments(raw); err != nil {
 		return content, fmt.Errorf("the arguments of %s: %w", tool, err)
 	}
-	var input object
-	if err := json.Unmarshal(call.Args, &input); err != nil {
+	input, err := objectOf(call.Args)
+	if err != nil {
 		return content, fmt.Errorf("the arguments of %s: %w", tool, err)
 	}
 	if err = t.in(call, input); err == nil {

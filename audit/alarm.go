@@ -15,7 +15,7 @@ import (
 const (
 	lossAlarm   = "loss"   // lines are missing or changed
 	keyAlarm    = "key"    // another key signs from here on
-	outageAlarm = "outage" // nothing could be recorded for a time; no line is missing
+	outageAlarm = "outage" // nothing could be recorded for a time; its text says what is missing
 	tornAlarm   = "torn"   // a crash left half a line, which was never acknowledged
 	callAlarm   = "call"   // about a call, for example one that ran although it was denied
 	otherAlarm  = "other"  // about anything else
@@ -64,6 +64,17 @@ func unrecordedCalls(calls int) string {
 		return " (1 of them is not in the audit)"
 	}
 	return fmt.Sprintf(" (%d of them are not in the audit)", calls)
+}
+
+// lostCalls is a note about calls that ran and have no record; see Log.Pass.
+func lostCalls(calls int) string {
+	switch calls {
+	case 0:
+		return ""
+	case 1:
+		return "; 1 call that was let run just before is not in the audit"
+	}
+	return fmt.Sprintf("; %d calls that were let run just before are not in the audit", calls)
 }
 
 // brokenAt begins the text of an alarm about a break that stays in the log; see Part.

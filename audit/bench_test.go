@@ -82,7 +82,7 @@ func BenchmarkVerify(b *testing.B) {
 	}
 	const records = 20_000
 	for range records {
-		if _, _, err := l.add(body, time.Time{}, false); err != nil {
+		if _, _, err := l.add(body, time.Time{}, atOnce); err != nil {
 			b.Fatal(err)
 		}
 	}

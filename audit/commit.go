@@ -7,10 +7,18 @@ import (
 	"time"
 )
 
+// A haste says how soon a line is written.
+type haste uint8
+
+const (
+	atOnce    haste = iota // somebody waits for it
+	inGroup                // nobody waits, and the call that it is about runs meanwhile: within groupWithin
+	following              // nobody waits, and the store has it: within followWithin
+)
+
 // add puts a line into the queue, and a checkpoint if one is due. It gives the line
-// its place in the chain, so that hashing goes on while the disk is busy. follows says that
-// nobody waits for the line.
-func (l *Log) add(body []byte, at time.Time, follows bool) (*batch, digest, error) {
+// its place in the chain, so that hashing goes on while the disk is busy.
+func (l *Log) add(body []byte, at time.Time, when haste) (*batch, digest, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -30,16 +38,24 @@ func (l *Log) add(body []byte, at time.Time, follows bool) (*batch, digest, erro
 		l.lag.pending = append(l.lag.pending, pendingLine{l.queue.end.seq + 1, at})
 	}
 	b, hash, err := l.queue.line(body)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, digest{}, err
-	case !follows:
-		signal(l.queue.wake)
-		return b, hash, nil
-	case b.since.IsZero():
-		b.since = time.Now()
 	}
-	signal(l.queue.follow)
+	switch when {
+	case atOnce:
+		b.waited = true
+		signal(l.queue.wake)
+	case following:
+		if b.since.IsZero() {
+			b.since = time.Now()
+			signal(l.queue.follow)
+		}
+	case inGroup:
+		if b.passes++; b.passes == 1 {
+			b.passed = time.Now()
+			signal(l.queue.soon)
+		}
+	}
 	return b, hash, nil
 }
 
@@ -51,7 +67,7 @@ func (l *Log) write() {
 	defer tick.Stop()
 	guard := time.NewTicker(guardEvery)
 	defer guard.Stop()
-	var later <-chan time.Time
+	var later, soon <-chan time.Time
 	for {
 		select {
 		case <-l.queue.follow:
@@ -59,7 +75,13 @@ func (l *Log) write() {
 				later = time.After(followWithin)
 			}
 			continue
+		case <-l.queue.soon:
+			if soon == nil {
+				soon = time.After(groupWithin)
+			}
+			continue
 		case <-later:
+		case <-soon:
 		case <-l.queue.wake:
 		case <-tick.C:
 			l.signRest()
@@ -69,11 +91,11 @@ func (l *Log) write() {
 			l.checkFile()
 			close(done)
 		case <-l.closing:
-			l.commit()
+			l.commit(true)
 			return
 		}
-		later = nil // all that came before is in the commit
-		l.commit()
+		later, soon = nil, nil // all that came before is in the commit
+		l.commit(false)
 		l.heal()
 	}
 }
@@ -91,15 +113,16 @@ func (l *Log) signRest() {
 	}
 }
 
-// commit writes batches until the queue is empty.
-func (l *Log) commit() {
-	for {
+// commit writes all batches that are in the queue, and then those that came meanwhile and that
+// somebody waits for, or all if the log is closed: for the others a signal has come.
+func (l *Log) commit(all bool) {
+	for first := true; ; first = false {
 		// Callers that the last commit woke may have a next record: let them join
 		// this batch.
 		runtime.Gosched()
 		l.mu.Lock()
 		var b *batch
-		if l.err == nil {
+		if l.err == nil && (all || first || l.queue.hurries()) {
 			b = l.queue.first()
 			l.queue.writing = b
 		}
@@ -146,6 +169,7 @@ func (l *Log) fail(b *batch, err error) {
 		queue = append([]*batch{b}, queue...)
 	}
 	for _, b := range queue {
+		l.lostPasses += b.passes
 		b.err = l.err
 		close(b.done)
 	}

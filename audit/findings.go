@@ -31,7 +31,10 @@ func (r *redactor) findings(chain []approver.Finding) []LineFinding {
 	if len(chain) > approver.MaxChain {
 		chain = chain[:approver.MaxChain]
 	}
-	var out []LineFinding
+	if len(chain) == 0 {
+		return nil
+	}
+	out := make([]LineFinding, 0, len(chain))
 	for _, f := range chain {
 		out = append(out, LineFinding{
 			By: r.mask(f.By, findingLimit), Tier: new(f.Tier), Rule: r.mask(f.Rule, findingLimit), Decision: f.Decision,

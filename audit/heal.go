@@ -68,10 +68,10 @@ func (l *Log) repair(failed time.Time, cause error) error {
 		}
 	}
 	l.mu.Lock()
-	missing := l.unrecorded
+	missing, lost := l.unrecorded, l.lostPasses
 	l.mu.Unlock()
-	outage := fmt.Sprintf("nothing could be recorded for %s, and every call was denied%s",
-		time.Since(failed).Round(time.Millisecond), unrecordedCalls(missing))
+	outage := fmt.Sprintf("nothing could be recorded for %s, and every call was denied%s%s",
+		time.Since(failed).Round(time.Millisecond), unrecordedCalls(missing), lostCalls(lost))
 	last := alarm{kind: outageAlarm, text: fmt.Sprintf("%s: %v", outage, cause)}
 	if l.healing.changed { // the outage has the same cause
 		last = alarm{kind: lossAlarm, text: outage}
@@ -80,7 +80,7 @@ func (l *Log) repair(failed time.Time, cause error) error {
 		return err
 	}
 	l.mu.Lock()
-	l.err, l.unrecorded = nil, l.unrecorded-missing
+	l.err, l.unrecorded, l.lostPasses = nil, l.unrecorded-missing, l.lostPasses-lost
 	if l.healing.loss != "" { // the store's head is after the new end
 		l.lag.rewind()
 	}

@@ -38,6 +38,7 @@ type Log struct {
 	lag        lag   // under mu, but for its channels
 	storeErr   error // under mu: head.err
 	unrecorded int   // under mu: denied calls that a log which failed did not take
+	lostPasses int   // under mu: calls that ran, and whose lines a log which failed took and lost
 
 	opening    Opening     // of Open
 	olderStore chan string // see Older

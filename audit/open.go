@@ -56,7 +56,7 @@ func build(o Options, lock *os.File) *Log {
 	return &Log{
 		o: o, red: newRedactor(o.Redact), lock: lock, lag: newLag(), olderStore: make(chan string, 1),
 		queue: queue{key: o.Key, log: o.ID, every: o.CheckpointEvery, wake: make(chan struct{}, 1),
-			follow: make(chan struct{}, 1)},
+			follow: make(chan struct{}, 1), soon: make(chan struct{}, 1)},
 		active:  activeFile{dir: dir, key: o.Key, sync: o.sync, fileBegun: make(chan struct{}, 1)},
 		head:    headKeeper{kv: o.KV, log: o.ID, controls: o.Controls, lineExists: dir.hasLine},
 		check:   make(chan chan struct{}),

@@ -14,7 +14,8 @@ type queue struct {
 	batches []*batch
 	spare   []byte        // a buffer to use again
 	wake    chan struct{} // gets a signal when somebody waits for a line
-	follow  chan struct{} // gets a signal when lines may be written together with later ones
+	follow  chan struct{} // gets a signal when the first line comes that may wait for later ones, see followWithin
+	soon    chan struct{} // the same, see groupWithin
 	writing *batch        // what is being made durable
 }
 
@@ -24,6 +25,9 @@ type batch struct {
 	end    place
 	rotate bool          // the file is full after it
 	since  time.Time     // when the first line came that follows the store; zero if none does
+	passes int           // lines of calls that run meanwhile, see Log.Pass
+	passed time.Time     // when the first of them came
+	waited bool          // somebody waits for a line
 	done   chan struct{} // closed when it is durable, or err says why not
 	err    error
 }
@@ -95,16 +99,27 @@ func (q *queue) last() *batch {
 }
 
 // behind is since when a line that follows the store waits to be durable; zero if none does.
-func (q *queue) behind() time.Time {
-	if q.writing != nil && !q.writing.since.IsZero() {
-		return q.writing.since
+func (q *queue) behind() time.Time { return q.oldest(func(b *batch) time.Time { return b.since }) }
+
+// passBehind is behind for the lines of calls that run meanwhile.
+func (q *queue) passBehind() time.Time { return q.oldest(func(b *batch) time.Time { return b.passed }) }
+
+// oldest is the time of the oldest batch that has one; zero if none has.
+func (q *queue) oldest(of func(*batch) time.Time) time.Time {
+	if q.writing != nil && !of(q.writing).IsZero() {
+		return of(q.writing)
 	}
 	for _, b := range q.batches {
-		if !b.since.IsZero() {
-			return b.since
+		if at := of(b); !at.IsZero() {
+			return at
 		}
 	}
 	return time.Time{}
+}
+
+// hurries reports whether somebody waits for the next batch, or for one after it.
+func (q *queue) hurries() bool {
+	return len(q.batches) > 1 || len(q.batches) == 1 && q.batches[0].waited
 }
 
 // first removes and returns the next batch to write; nil if there is none.

@@ -95,7 +95,7 @@ func (l *Log) putRemoved(ctx context.Context, r Removed) error {
 	if err != nil {
 		return err
 	}
-	b, _, err := l.add(body, time.Time{}, false)
+	b, _, err := l.add(body, time.Time{}, atOnce)
 	if err != nil {
 		return err
 	}

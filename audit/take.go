@@ -94,13 +94,21 @@ func (l *Log) encode(ctx context.Context, r approver.Record) (body []byte, at ti
 	return body, at, nil
 }
 
-// MaxBehind is how far the log may be behind the store. Beyond that, nothing is released.
+// MaxBehind is how far the log may be behind the store, and behind calls that run. Beyond that, nothing
+// is released.
 const MaxBehind = time.Second
 
-// followWithin is how long a line that nobody waits for may wait for others to be written with it.
+// followWithin is how long a line that follows the store may wait for others to be written with it.
 const followWithin = MaxBehind / 20
 
-// ErrBehind means that lines which follow the store are not durable in time.
+// MaxPassBehind is how far the log may be behind the calls that it let run, see [Log.Pass]. Half of it
+// is for the disk.
+const (
+	MaxPassBehind = 10 * time.Millisecond
+	groupWithin   = MaxPassBehind / 2
+)
+
+// ErrBehind means that lines which nobody waits for are not durable in time.
 var ErrBehind = fmt.Errorf("the audit log is more than %s behind: its disk does not keep up", MaxBehind)
 
 // Ready implements approver.Follower.
@@ -135,16 +143,20 @@ func (l *Log) lookNow() error {
 func (l *Log) ready() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	since := l.queue.behind()
 	switch {
 	case !l.open:
 		return ErrClosed
 	case l.err != nil:
 		return l.err
-	case !since.IsZero() && time.Since(since) > MaxBehind:
+	case isLate(l.queue.behind(), MaxBehind) || isLate(l.queue.passBehind(), MaxBehind):
 		return ErrBehind
 	}
 	return nil
+}
+
+// isLate reports whether a line that came then, if there is one, waits for longer than most.
+func isLate(since time.Time, most time.Duration) bool {
+	return !since.IsZero() && time.Since(since) > most
 }
 
 // Follow implements approver.Follower. It waits only if the store did not take the log's head
@@ -159,7 +171,7 @@ func (l *Log) Follow(r approver.Record) (approver.Written, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), MaxBehind)
 	defer cancel()
-	b, _, err := l.place(ctx, body, at, true)
+	b, _, err := l.place(ctx, body, at, following)
 	if err != nil {
 		return nil, fmt.Errorf("audit record: %w", err)
 	}
@@ -171,10 +183,50 @@ func (l *Log) Follow(r approver.Record) (approver.Written, error) {
 	}, nil
 }
 
+// Pass records a verdict that lets a call run without a person, and does not wait for the disk: the
+// record is durable within MaxPassBehind, together with others. Until the disk keeps up again, Pass
+// waits as Record does, so a power failure takes no more than what was recorded in MaxPassBehind.
+// After an error the call must not run. A verdict that stops the call is recorded as by Record.
+func (l *Log) Pass(ctx context.Context, r approver.Record) error {
+	if r.Event != approver.EventVerdict || r.Verdict.Decision <= approver.Ask {
+		_, err := l.Record(ctx, r)
+		return err
+	}
+	err := ctx.Err()
+	var body []byte
+	var at time.Time
+	if err == nil {
+		body, at, err = l.encode(ctx, r)
+	}
+	if err == nil {
+		err = l.Ready()
+	}
+	if err != nil {
+		return fmt.Errorf("audit record: %w", err)
+	}
+	b, _, err := l.place(ctx, body, at, inGroup)
+	if err != nil {
+		return fmt.Errorf("audit record: %w", err)
+	}
+	l.mu.Lock()
+	behind := isLate(l.queue.passBehind(), MaxPassBehind)
+	l.mu.Unlock()
+	if behind {
+		signal(l.queue.wake)
+		return b.wait(ctx)
+	}
+	select {
+	case <-b.done: // already, or it failed
+		return b.err
+	default:
+		return nil
+	}
+}
+
 // place is add that waits if the store's head is too far behind, which is seldom.
-func (l *Log) place(ctx context.Context, body []byte, at time.Time, follows bool) (*batch, digest, error) {
-	b, hash, err := l.add(body, at, follows)
-	for wait := (laggingError{}); errors.As(err, &wait); b, hash, err = l.add(body, at, follows) {
+func (l *Log) place(ctx context.Context, body []byte, at time.Time, when haste) (*batch, digest, error) {
+	b, hash, err := l.add(body, at, when)
+	for wait := (laggingError{}); errors.As(err, &wait); b, hash, err = l.add(body, at, when) {
 		signal(l.queue.wake) // a head is of durable lines only
 		signal(l.lag.urgent)
 		if err := l.awaitHead(ctx, wait.advanced); err != nil {
@@ -186,7 +238,7 @@ func (l *Log) place(ctx context.Context, body []byte, at time.Time, follows bool
 
 // put adds a line and waits until it is durable. at is its lagTime.
 func (l *Log) put(ctx context.Context, body []byte, at time.Time) (string, error) {
-	b, hash, err := l.place(ctx, body, at, false)
+	b, hash, err := l.place(ctx, body, at, atOnce)
 	if err != nil {
 		return "", err
 	}

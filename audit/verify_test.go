@@ -285,7 +285,7 @@ func TestVerifyStopsWithContext(t *testing.T) {
 	for range 3000 {
 		l.mu.Unlock()
 		body = []byte(`{"v":1,"event":"started"}`)
-		_, _, err := l.add(body, time.Time{}, false)
+		_, _, err := l.add(body, time.Time{}, atOnce)
 		must(t, err)
 		l.mu.Lock()
 	}

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -51,8 +52,11 @@ func (m *firstEnv) note(scope string, env map[string]display.Setting) {
 // only narrows: a new one begins anew, and what differs from its user's first environment is
 // shown.
 func sessionScope(call approver.ToolCall) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "environment 2 %q %t %d %q %q", call.Agent, call.Peer.Known, call.Peer.UID,
-		call.Dir, call.Session))
+	b := strconv.AppendQuote(append(make([]byte, 0, 256), "environment 2 "...), call.Agent) // every call comes here
+	b = strconv.AppendBool(append(b, ' '), call.Peer.Known)
+	b = strconv.AppendUint(append(b, ' '), uint64(call.Peer.UID), 10)
+	b = strconv.AppendQuote(append(b, ' '), call.Dir)
+	sum := sha256.Sum256(strconv.AppendQuote(append(b, ' '), call.Session))
 	return hex.EncodeToString(sum[:16])
 }
 

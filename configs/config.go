@@ -223,9 +223,17 @@ type Audit struct {
 	// time, after which the log is signed.
 	CheckpointEvery int           `yaml:"checkpoint_every"`
 	CheckpointAfter time.Duration `yaml:"checkpoint_after"`
+	// Sync is SyncBeforeAnswer or SyncGroup.
+	Sync string `yaml:"sync"`
 	// Keep says when old files are removed.
 	Keep audit.Keep `yaml:"keep"`
 }
+
+// When the record of a call that runs without a person is durable.
+const (
+	SyncBeforeAnswer = "before_answer" // before the agent is answered
+	SyncGroup        = "group"         // within audit.MaxPassBehind of the answer
+)
 
 // Options returns the part of the log's options that the configuration decides.
 func (a Audit) Options() audit.Options {
@@ -249,6 +257,7 @@ func Default() Config {
 			MaxSize:         audit.DefaultMaxSize,
 			CheckpointEvery: audit.DefaultCheckpointEvery,
 			CheckpointAfter: audit.DefaultCheckpointAfter,
+			Sync:            SyncBeforeAnswer,
 		},
 		Reflex: reflexcore.DefaultConfig(),
 		Shield: defaultShield(),

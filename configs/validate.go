@@ -115,6 +115,8 @@ func (c Config) ownProblems() []problem {
 		"audit.checkpoint_every must be 1 to %d", audit.MaxCheckpointEvery)
 	bad(a.CheckpointAfter < 100*time.Millisecond || a.CheckpointAfter > time.Hour, "audit.checkpoint_after",
 		"audit.checkpoint_after must be 100ms to 1h")
+	bad(a.Sync != SyncBeforeAnswer && a.Sync != SyncGroup, "audit.sync", "audit.sync %q: one of %s, %s", a.Sync,
+		SyncBeforeAnswer, SyncGroup)
 	bad(a.Keep.Age != 0 && a.Keep.Age < 24*time.Hour, "audit.keep.age",
 		"audit.keep.age must be 0, which keeps everything, or at least 24h")
 	bad(a.Keep.Size != 0 && a.Keep.Size < 2*a.MaxSize, "audit.keep.size",

@@ -23,7 +23,8 @@ func (d *Admin) status(ctx context.Context) (adminapi.Status, error) {
 	doc := adminapi.Status{
 		Up: true, Version: adminapi.BuildVersion(), PID: os.Getpid(), Root: os.Getuid() == 0, Started: d.started.UTC(),
 		Isolated: d.notice == "", Notice: d.notice,
-		Store: d.cfg.Storage().Where, Output: d.output, Audit: &head, Waiting: d.authority.waiting(),
+		Store: d.cfg.Storage().Where, Output: d.output, Audit: &head, AuditSync: d.cfg.Audit.Sync,
+		Waiting:    d.authority.waiting(),
 		Refused:    OutOfReach(d.authority.cfg, uint32(os.Getuid())),
 		OverBudget: d.times.Over(), Took: d.times.Histograms(), Shield: d.shield.Status(ctx),
 		Asks: d.asks.Snapshot(), Config: d.cfg.File, Submit: d.authority.cfg.Sockets.Submit,

@@ -110,6 +110,14 @@ func (g *deps) told(log *slog.Logger) approver.Recorder {
 	return logging.Calls{Recorder: g.records, Log: log.With("part", "calls")}
 }
 
+// passed returns what records calls that run without a person; nil if it is told.
+func (g *deps) passed(log *slog.Logger) func(context.Context, approver.Record) error {
+	if g.cfg.Audit.Sync != configs.SyncGroup {
+		return nil
+	}
+	return logging.Calls{Recorder: g.records, Log: log.With("part", "calls")}.Passing(g.records.Pass)
+}
+
 // OpenStore opens the configured store.
 func OpenStore(ctx context.Context, cfg configs.Config, log *slog.Logger) (approver.ClosableKV, error) {
 	return cfg.OpenStore(ctx, log.With("part", cfg.Storage().Part))

@@ -43,7 +43,8 @@ func newGate(base *deps, rules *judges.Judges, tier2 *shield.Shield, people *bro
 		Observe: watching.observe, Paused: people.Controls.PausedFor, Rewrite: hooks.Rewrite,
 		Weak:  cfg.Reflex.Gatekeeper.Weak,
 		Sum:   rules.Reflex.Sum,
-		Times: rules.Reflex.Times, Turns: base.calls, Audit: base.told(log), Log: log.With("part", "gate"),
+		Times: rules.Reflex.Times, Turns: base.calls, Audit: base.told(log), Pass: base.passed(log),
+		Log:     log.With("part", "gate"),
 		Appeals: &gate.Appeals{People: people, Within: cfg.Reflex.Gatekeeper.AppealWithin},
 	}
 	// A command that a person changed is judged like every call, and remembered like one.
@@ -91,7 +92,7 @@ func newDecide(
 func promptGate(judge *gate.Gate, base *deps, rules *judges.Judges) *gate.Gate {
 	g := *judge
 	g.Stages = append(rules.Prompting(base.store, base.trust.mark), hooks.PromptStage{})
-	g.Evaluator, g.Again, g.Appeals = nil, nil, nil
+	g.Evaluator, g.Again, g.Appeals, g.Pass = nil, nil, nil, nil
 	return &g
 }
 

@@ -18,7 +18,7 @@ import (
 
 // A Gate is the only way from a call to a verdict. Every stage judges; the
 // strictest finding wins; what needs people is put before them; every verdict
-// is in the audit before it is returned. The zero Gate denies everything.
+// is in the audit before it is returned, but see Pass. The zero Gate denies everything.
 type Gate struct {
 	// Stages judge in this order. A Gate without stages denies.
 	Stages []approver.Stage
@@ -66,6 +66,10 @@ type Gate struct {
 	Turns *Turns
 	// Audit must not be nil.
 	Audit approver.Recorder
+	// Pass, if set, records a verdict that lets a call run in place of Audit, if no rule and no failure
+	// stood against the call: the record may become durable a little later. After an error the call
+	// is denied. See audit.Log.Pass.
+	Pass func(ctx context.Context, r approver.Record) error
 	// Log must not be nil.
 	Log *slog.Logger
 }
@@ -85,6 +89,7 @@ func (g *Gate) Decide(ctx context.Context, call approver.ToolCall) approver.Verd
 	// A pause does not cover a call that a rule changes, nor one that only some may approve:
 	// whoever paused need not be one of them.
 	// Nor does it cover a denial that became a question because of a strong approval.
+	unopposed := v.Decision > approver.Ask && len(v.FailedOpen) == 0
 	if v.Decision == approver.Ask && g.Paused != nil && v.Args == nil && len(v.Approvers) == 0 && !v.Weakened {
 		if notice, ok := g.Paused(ctx, v.Severity); ok {
 			v.Decision, v.Detail = approver.Pass, "not asked: "+notice
@@ -105,7 +110,11 @@ func (g *Gate) Decide(ctx context.Context, call approver.ToolCall) approver.Verd
 	if v.Decision == approver.Deny && v.Appealable && g.Appeals != nil {
 		return g.denial(ctx, call, v, time.Since(start))
 	}
-	return g.record(ctx, approver.Record{At: call.At, Call: call, Verdict: v, Took: time.Since(start)})
+	r := approver.Record{At: call.At, Call: call, Verdict: v, Took: time.Since(start)}
+	if unopposed && g.Pass != nil {
+		return g.recordBy(ctx, r, g.Pass)
+	}
+	return g.record(ctx, r)
 }
 
 // storeAway is what an agent is told while the store does not answer: the call itself is not
@@ -115,11 +124,21 @@ const storeAway = "approver's store does not answer, so the call was blocked, wh
 
 // record returns the verdict of the record once it is durable, or a Deny.
 func (g *Gate) record(ctx context.Context, r approver.Record) approver.Verdict {
+	return g.recordBy(ctx, r, func(ctx context.Context, r approver.Record) error {
+		_, err := g.Audit.Record(ctx, r)
+		return err
+	})
+}
+
+// recordBy returns the verdict of the record once take has taken it, or a Deny.
+func (g *Gate) recordBy(
+	ctx context.Context, r approver.Record, take func(context.Context, approver.Record) error,
+) approver.Verdict {
 	if g.Audit == nil {
 		return r.Verdict.Blocked("the decision could not be recorded", "no audit is configured")
 	}
 	r.Event = approver.EventVerdict
-	_, err := g.Audit.Record(ctx, r)
+	err := take(ctx, r)
 	if err == nil {
 		return r.Verdict
 	}
@@ -229,17 +248,19 @@ func (g *Gate) strictest(ctx context.Context, call approver.ToolCall) approver.V
 	if len(g.Stages) == 0 {
 		return approver.Verdict{Reason: "approver has no rules", Detail: "no stage is configured", By: "gate"}
 	}
-	found := make([]approver.Verdict, 0, 8)
-	var chain []approver.Finding
+	found := make([]approver.Verdict, 0, len(g.Stages))
+	chain := make([]approver.Finding, 0, 2*len(g.Stages))
 	var shadow, allowed, open []string
 	var same []approver.Same
 	var spent timing.Limits
+	mine := turn{of: g.Turns, uid: call.Peer.UID}
+	defer mine.give()
 	for _, s := range g.Stages {
 		start := time.Now()
 		if in, ok := s.(approver.Informed); ok {
 			s = told{in, found}
 		}
-		v := g.inTurn(ctx, s, call, &spent)
+		v := g.inTurn(ctx, s, call, &mine, &spent)
 		same = append(same, v.Same...)
 		shadow, allowed, open = append(shadow, v.Shadow...), append(allowed, v.Allowed...), append(open, v.FailedOpen...)
 		chain = approver.Chained(approver.Chained(chain, v.Finding(time.Since(start))), v.Chain...)
@@ -248,6 +269,7 @@ func (g *Gate) strictest(ctx context.Context, call approver.ToolCall) approver.V
 			break
 		}
 	}
+	mine.give()
 	chain = united(chain, same)
 	combining := time.Now()
 	v := approver.Combine(onceCounted(found))
@@ -284,24 +306,22 @@ func (t told) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdi
 	return t.JudgeAfter(ctx, call, t.before)
 }
 
-// inTurn asks a stage. A stage that computes waits for a turn of the call's user. If no turn
-// comes, that does not count as a failing stage, so it never lets a call go on.
+// inTurn asks a stage. A stage that computes waits for a turn of the call's user, and keeps it for the
+// next one. If no turn comes, that does not count as a failing stage, so it never lets a call go on.
 func (g *Gate) inTurn(
-	ctx context.Context, s approver.Stage, call approver.ToolCall, spent *timing.Limits,
+	ctx context.Context, s approver.Stage, call approver.ToolCall, mine *turn, spent *timing.Limits,
 ) approver.Verdict {
 	computing, ok := s.(timing.Computing)
 	if t, is := s.(told); is {
 		computing, ok = t.Informed.(timing.Computing)
 	}
 	if !ok {
+		mine.give()
 		return g.judgeSafely(ctx, s, call)
 	}
-	if g.Turns != nil {
-		if err := g.Turns.Take(ctx, call.Peer.UID); err != nil {
-			return approver.Verdict{By: "gate"}.Blocked("approver was too busy to check the call, so it was blocked: try it "+
-				"again", "no turn for it: "+err.Error())
-		}
-		defer g.Turns.Give(call.Peer.UID)
+	if err := mine.take(ctx); err != nil {
+		return approver.Verdict{By: "gate"}.Blocked("approver was too busy to check the call, so it was blocked: try it "+
+			"again", "no turn for it: "+err.Error())
 	}
 	start := time.Now()
 	v := g.judgeSafely(ctx, s, call)

@@ -136,3 +136,28 @@ func (t *Turns) forget(uid uint32, u *turnsOf) {
 		delete(t.users, uid)
 	}
 }
+
+// A turn is one of [Turns], or none yet.
+type turn struct {
+	of   *Turns
+	uid  uint32
+	held bool
+}
+
+// take takes the turn, unless it is held.
+func (t *turn) take(ctx context.Context) error {
+	if t.held {
+		return nil
+	}
+	err := t.of.Take(ctx, t.uid)
+	t.held = err == nil
+	return err
+}
+
+// give gives the turn back, if it is held.
+func (t *turn) give() {
+	if t.held {
+		t.held = false
+		t.of.Give(t.uid)
+	}
+}

@@ -133,6 +133,17 @@ type counted struct {
 	gone func()
 	// closed is guarded by of.
 	closed bool
+	ahead  []byte // what has been read already
+}
+
+// Read reads what has been read already, and then the connection.
+func (c *counted) Read(b []byte) (int, error) {
+	if len(c.ahead) == 0 {
+		return c.UnixConn.Read(b)
+	}
+	n := copy(b, c.ahead)
+	c.ahead = c.ahead[n:]
+	return n, nil
 }
 
 // Close closes the connection. It can be called more than once.

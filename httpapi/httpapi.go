@@ -44,6 +44,7 @@ const (
 	healthPath = "/v1/health"
 	headTime   = 5 * time.Second  // to send the headers of a request
 	bodyTime   = 10 * time.Second // to send its body, and to read the answer
+	idleTime   = time.Minute      // between two requests
 	maxHeaders = 16 << 10         // bytes
 )
 
@@ -113,8 +114,12 @@ func peerBehind(c net.Conn) approver.Peer {
 
 // serve runs h on l until ctx ends, then ends every request's context with
 // ErrShuttingDown, cuts the connections, and returns when the last handler has.
-// It closes l. The error is nil after a shutdown that ctx asked for.
-func serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
+// It closes l. The error is nil after a shutdown that ctx asked for. before, if set, makes what
+// serves the connections before net/http does.
+func serve(
+	ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger,
+	before func(base context.Context, l net.Listener) *plainDoor,
+) error {
 	base, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(ErrShuttingDown)
 	var conns sync.WaitGroup
@@ -123,7 +128,7 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 		BaseContext:       func(net.Listener) context.Context { return base },
 		ConnContext:       withPeer,
 		ReadHeaderTimeout: headTime,
-		IdleTimeout:       time.Minute,
+		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeaders,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		ConnState: func(c net.Conn, s http.ConnState) {
@@ -137,6 +142,13 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 				conns.Done()
 			}
 		},
+	}
+	var handed sync.WaitGroup
+	cut := func() {}
+	if before != nil {
+		door := before(base, l)
+		l, cut = door, door.cut
+		handed.Go(func() { _ = srv.Serve(door.rest) }) // it ends with the server, or is cut
 	}
 	stopped := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -153,6 +165,8 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 		<-stopped
 		err = nil
 	}
+	cut()
+	handed.Wait()
 	conns.Wait()
 	return err
 }
@@ -174,6 +188,12 @@ func writeJSON(w http.ResponseWriter, status int, doc any) {
 	w.Header().Set("Content-Length", fmt.Sprint(len(body)+1))
 	w.WriteHeader(status)
 	_, _ = w.Write(append(body, '\n'))
+}
+
+// errorBody is the document of writeError.
+func errorBody(text string) []byte {
+	body, _ := json.Marshal(errorDoc{text}) // a string always encodes
+	return append(body, '\n')
 }
 
 type errorDoc struct {

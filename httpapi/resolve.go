@@ -71,7 +71,7 @@ type Resolve struct {
 // closes l.
 func (s *Resolve) Serve(ctx context.Context, l net.Listener) error {
 	all, each := or(s.MaxConns, share(resolveConns, 8)), or(s.MaxConnsEach, share(resolveConnsEach, 32))
-	return serve(ctx, bounded{l, &s.connLimits, "resolve", s.Admit, all, each, s.Log, nil}, s, s.Log)
+	return serve(ctx, bounded{l, &s.connLimits, "resolve", s.Admit, all, each, s.Log, nil}, s, s.Log, nil)
 }
 
 // ServeHTTP answers one request.

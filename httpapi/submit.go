@@ -18,7 +18,6 @@ import (
 	"unicode/utf8"
 
 	"approver.example"
-	"approver.example/agents/facts"
 	"approver.example/httpapi/wire"
 )
 
@@ -101,7 +100,8 @@ const (
 // l. Waiting calls are not answered then: their connections are cut.
 func (s *Submit) Serve(ctx context.Context, l net.Listener) error {
 	all, each := or(s.MaxConns, share(submitConns, 2)), or(s.MaxConnsEach, share(submitConnsEach, 16))
-	return serve(ctx, bounded{l, &s.connLimits, "submit", s.Admit, all, each, s.Log, s.missed}, s, s.Log)
+	return serve(ctx, bounded{l, &s.connLimits, "submit", s.Admit, all, each, s.Log, s.missed}, s, s.Log,
+		func(base context.Context, l net.Listener) *plainDoor { return newPlainDoor(s, base, l) })
 }
 
 // ServeHTTP answers one request.
@@ -129,48 +129,20 @@ func (s *Submit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Submit) hook(w http.ResponseWriter, r *http.Request, peer approver.Peer) {
-	place, report := s.hold, facts.IsReport(r.Header.Get(wire.Agent), r.Header.Get(wire.Event))
-	heard := !report
-	defer func() {
-		if !heard {
-			s.missed()
-		}
-	}()
-	if report {
-		place = s.tell
-	}
-	free, err := place(peer.UID, max(r.ContentLength, 0)) // an unknown length is refused below
-	if err != nil {
-		if report {
-			s.Log.Error("THE REPORT OF A CALL WAS REFUSED A PLACE: what ran is not compared unless it comes again", "uid",
-				peer.UID, "pid", peer.PID, "err", err)
-		} else {
-			s.refusals.tell(s.Log, peer, "a call was refused a place", err)
-		}
-		writeError(w, http.StatusServiceUnavailable, err.Error())
-		return
-	}
-	defer free()
-	h, status, err := s.read(w, r)
-	if err != nil {
-		s.refusals.tell(s.Log, peer, "a courier's request was refused", err)
-		writeError(w, status, err.Error())
-		return
-	}
-	h.Peer = peer
-	ctx, done := requestContext(r.Context(), h.Deadline, ErrCourierGone)
-	defer done()
-	answer, err := s.decide(ctx, h)
-	heard = heard || err == nil
+	said := s.respond(exchange{peer: peer, header: r.Header, length: r.ContentLength,
+		body: func() ([]byte, error) { return readBody(w, r) },
+		within: func(left time.Duration) (context.Context, func()) {
+			return requestContext(r.Context(), left, ErrCourierGone)
+		},
+	})
 	if cause := context.Cause(r.Context()); cause != nil {
 		panic(http.ErrAbortHandler) // cut the connection: the courier must not get half an answer
 	}
-	if err != nil {
-		s.Log.Error("no answer for a call", "call", h.CallID, "agent", h.Agent, "err", err)
-		writeError(w, http.StatusInternalServerError, "approver could not decide")
+	if said.status != http.StatusOK {
+		writeError(w, said.status, said.text)
 		return
 	}
-	writeAnswer(w, answer)
+	writeAnswer(w, said.answer)
 }
 
 func (s *Submit) missed() {
@@ -274,29 +246,11 @@ func (s *Submit) decide(ctx context.Context, h HookRequest) (a HookAnswer, err e
 	return a, nil
 }
 
-func writeAnswer(w http.ResponseWriter, a HookAnswer) {
-	exit := "2"
-	if a.ExitZero {
-		exit = "0"
-	}
-	head := w.Header()
-	head.Set("Content-Type", "application/octet-stream")
-	head.Set("Content-Length", strconv.Itoa(len(a.Stderr)+len(a.Stdout)))
-	head.Set(wire.Exit, exit)
-	head.Set(wire.StderrBytes, strconv.Itoa(len(a.Stderr)))
-	if a.Ack && a.ExitZero {
-		head.Set(wire.Ack, "1")
-	}
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bodyTime))
-	// An error means that the courier has disconnected, and it knows that itself.
-	_, _ = w.Write(append(a.Stderr[:len(a.Stderr):len(a.Stderr)], a.Stdout...))
-}
-
 // read decodes a request. status is the HTTP status for the error.
-func (s *Submit) read(w http.ResponseWriter, r *http.Request) (h HookRequest, status int, err error) {
-	h.Agent, h.CallID = r.Header.Get(wire.Agent), r.Header.Get(wire.Call)
+func (s *Submit) read(x exchange) (h HookRequest, status int, err error) {
+	h.Agent, h.CallID = x.header.Get(wire.Agent), x.header.Get(wire.Call)
 	for _, name := range []string{wire.Agent, wire.Call, wire.Deadline, wire.EnvBytes} {
-		if n := len(r.Header.Values(name)); n != 1 {
+		if n := len(x.header.Values(name)); n != 1 {
 			return h, http.StatusBadRequest, fmt.Errorf("the header %s occurs %d times, not once", name, n)
 		}
 	}
@@ -304,39 +258,39 @@ func (s *Submit) read(w http.ResponseWriter, r *http.Request) (h HookRequest, st
 		return h, http.StatusBadRequest, fmt.Errorf("the headers %s %s and %s %s are not an agent and 32 hex digits",
 			wire.Agent, quoted(h.Agent), wire.Call, quoted(h.CallID))
 	}
-	ms, err := strconv.ParseUint(r.Header.Get(wire.Deadline), 10, 32)
+	ms, err := strconv.ParseUint(x.header.Get(wire.Deadline), 10, 32)
 	h.Deadline = time.Duration(ms) * time.Millisecond
 	if err != nil || ms == 0 || h.Deadline > maxDeadline {
 		return h, http.StatusBadRequest, fmt.Errorf("the header %s %s is not 1 to %d ms", wire.Deadline,
-			quoted(r.Header.Get(wire.Deadline)), maxDeadline.Milliseconds())
+			quoted(x.header.Get(wire.Deadline)), maxDeadline.Milliseconds())
 	}
-	if h.Park, h.ParkIn, err = parkOf(r.Header.Values(wire.Park)); err != nil {
+	if h.Park, h.ParkIn, err = parkOf(x.header.Values(wire.Park)); err != nil {
 		return h, http.StatusBadRequest, err
 	}
-	if h.Event, h.Cut, err = eventOf(r.Header.Values(wire.Event), r.Header.Values(wire.Cut)); err != nil {
+	if h.Event, h.Cut, err = eventOf(x.header.Values(wire.Event), x.header.Values(wire.Cut)); err != nil {
 		return h, http.StatusBadRequest, err
 	}
-	h.Alone = r.Header.Get(wire.Alone) == "1"
-	if roots := r.Header.Values(wire.Root); len(roots) == 1 {
+	h.Alone = x.header.Get(wire.Alone) == "1"
+	if roots := x.header.Values(wire.Root); len(roots) == 1 {
 		h.Root = roots[0]
 	}
-	if starts := r.Header.Values(wire.Start); len(starts) == 1 && len(starts[0]) <= wire.MaxStart {
+	if starts := x.header.Values(wire.Start); len(starts) == 1 && len(starts[0]) <= wire.MaxStart {
 		h.Start, _ = url.PathUnescape(starts[0]) // what is no such path is empty
 	}
-	envBytes, err := strconv.ParseUint(r.Header.Get(wire.EnvBytes), 10, 31)
-	if err != nil || envBytes > wire.MaxEnv || int64(envBytes) > r.ContentLength {
+	envBytes, err := strconv.ParseUint(x.header.Get(wire.EnvBytes), 10, 31)
+	if err != nil || envBytes > wire.MaxEnv || int64(envBytes) > x.length {
 		return h, http.StatusBadRequest, fmt.Errorf("the header %s %s does not fit a body of %d bytes", wire.EnvBytes,
-			quoted(r.Header.Get(wire.EnvBytes)), r.ContentLength)
+			quoted(x.header.Get(wire.EnvBytes)), x.length)
 	}
 	limit := int64(wire.MaxPayload)
 	if s.MaxBody > 0 {
 		limit = min(limit, s.MaxBody)
 	}
-	if r.ContentLength-int64(envBytes) > limit {
+	if x.length-int64(envBytes) > limit {
 		return h, http.StatusRequestEntityTooLarge,
-			fmt.Errorf("the payload has %d bytes, more than %d", r.ContentLength-int64(envBytes), limit)
+			fmt.Errorf("the payload has %d bytes, more than %d", x.length-int64(envBytes), limit)
 	}
-	body, err := readBody(w, r)
+	body, err := x.body()
 	if err != nil {
 		return h, http.StatusBadRequest, fmt.Errorf("the body: %w", err)
 	}

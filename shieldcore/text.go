@@ -25,7 +25,9 @@ func fold(s string) string { return strings.ReplaceAll(strings.ToLower(s), "ſ",
 // of white space one space, or one line break if it has one. This undoes only the
 // simplest ways of writing the same words differently.
 func normalize(command string) string {
-	command = strings.NewReplacer("\\\r\n", "", "\\\n", "").Replace(command)
+	if strings.Contains(command, "\\\r\n") || strings.Contains(command, "\\\n") { // a Replacer costs more than all the rest
+		command = strings.NewReplacer("\\\r\n", "", "\\\n", "").Replace(command)
+	}
 	var b strings.Builder
 	b.Grow(len(command))
 	var space rune

@@ -82,6 +82,8 @@ type Status struct {
 	Asks     quota.AsksSnapshot `json:"asks"`
 	Audit    *audit.Head        `json:"audit,omitempty"`
 	AuditErr string             `json:"audit_error,omitempty"` // why nothing can be recorded
+	// AuditSync is the setting audit.sync.
+	AuditSync string `json:"audit_sync,omitempty"`
 
 	// AuditChanged says that AuditErr is because somebody moved, cut or edited the audit.
 	AuditChanged bool `json:"audit_changed,omitempty"`

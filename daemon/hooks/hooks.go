@@ -112,7 +112,7 @@ func (d *Decider) decide(
 	}
 	d.Told.note(ev, call.Peer, use{outcome: unanswered, content: ev.Content})
 	if ev.Kind == agents.Decide {
-		d.waiting.began(promptKey(ev, call, ev.Asks()))
+		d.waiting.began(func() useKey { return promptKey(ev, call, ev.Asks()) })
 	}
 	if d.Began != nil && !canary.Is(call) { // a canary runs in another environment than work
 		d.Began(call)

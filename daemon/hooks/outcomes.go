@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -42,7 +44,14 @@ type Outcomes struct {
 type useKey [sha256.Size]byte
 
 func keyOf(ev agents.Event, peer approver.Peer) useKey {
-	return sha256.Sum256(fmt.Appendf(nil, "%q %t %d %s", ev.Agent, peer.Known, peer.UID, ev.UseID))
+	b := appendPeer(strconv.AppendQuote(make([]byte, 0, 128), ev.Agent), peer)
+	return sha256.Sum256(append(append(b, ' '), ev.UseID...))
+}
+
+// appendPeer appends a blank and who made a call, as the kernel says.
+func appendPeer(b []byte, peer approver.Peer) []byte {
+	b = strconv.AppendBool(append(b, ' '), peer.Known)
+	return strconv.AppendUint(append(b, ' '), uint64(peer.UID), 10)
 }
 
 // note remembers an outcome. A prompt without an id is not remembered.
@@ -255,8 +264,20 @@ func promptKey(ev agents.Event, call approver.ToolCall, c agents.Content) useKey
 	if by == call.Session { // not every event of such an agent says it
 		by = ""
 	}
-	return sha256.Sum256(fmt.Appendf(nil, "prompt %q %t %d %q %q %q %q %x",
-		ev.Agent, call.Peer.Known, call.Peer.UID, call.Session, by, call.Dir, call.Env, c))
+	b := make([]byte, 0, 1024)
+	part := func(text string) {
+		b = append(strconv.AppendInt(b, int64(len(text)), 10), ':')
+		b = append(b, text...)
+	}
+	for _, text := range []string{"prompt", ev.Agent, call.Session, by, call.Dir} {
+		part(text)
+	}
+	b = append(append(appendPeer(b, call.Peer), ' '), c[:]...)
+	for _, name := range slices.Sorted(maps.Keys(call.Env)) {
+		part(name)
+		part(call.Env[name])
+	}
+	return sha256.Sum256(b)
 }
 
 // asks returns the key of the agent's questions about a call that ran. A call may change the folder that
@@ -365,6 +386,9 @@ func (o *Outcomes) twin(ev agents.Event, call approver.ToolCall) (y promptYes, o
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if len(o.twins) == 0 {
+		return y, false
+	}
 	key := twinKey(ev, call)
 	for i, t := range o.twins[key] {
 		if t.event != ev.Name {

@@ -64,9 +64,13 @@ func (q *questions) told(key useKey, what outcome) {
 }
 
 // began notes that a new call with this content was decided, which the agent may not ask about.
-func (q *questions) began(key useKey) {
+func (q *questions) began(of func() useKey) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if len(q.answers) == 0 {
+		return
+	}
+	key := of()
 	if a, ok := q.answers[key]; ok && a.yes > 0 {
 		q.answers[key] = answers{yes: a.yes}
 	} else if ok {

@@ -100,7 +100,10 @@ func (u use) permitted(ev agents.Event, old []permit) []permit {
 }
 
 // newest returns a copy of a list with room for one more.
-func newest[T any](all []T) []T { return slices.Clone(all[max(0, len(all)-maxPermits+1):]) }
+func newest[T any](all []T) []T {
+	all = all[max(0, len(all)-maxPermits+1):]
+	return append(make([]T, 0, len(all)+1), all...)
+}
 
 // ran returns what was told about a call that ran, and what is left of it for the next report with the
 // same id: an agent that has two hooks of approver's asks with both about a call, and reports it with both.

@@ -30,6 +30,19 @@ func (s Calls) Record(ctx context.Context, r approver.Record) (string, error) {
 	return hash, err
 }
 
+// Passing returns record, which then also writes to the log.
+func (s Calls) Passing(
+	record func(context.Context, approver.Record) error,
+) func(context.Context, approver.Record) error {
+	return func(ctx context.Context, r approver.Record) error {
+		err := record(ctx, r)
+		if err == nil {
+			s.tell(ctx, r, "")
+		}
+		return err
+	}
+}
+
 // Ready is that of the audit.
 func (s Calls) Ready() error { return approver.Ready(s.Recorder) }
 

@@ -70,13 +70,38 @@ type Memory struct {
 	taints  map[string]*record[taintedFiles]
 	demands map[string]*record[[]Demand]
 	seen    map[string]*record[seenRecord]
+	names   map[owner]names // at most maxCells
+}
+
+// An owner is whose memory it is, as far as the names of the records tell.
+type owner struct{ who, agent, project, session string }
+
+// names are the names of the records of an owner.
+type names struct{ trace, taint, demands, seen string }
+
+// namesOf returns the names of an owner's records. The caller holds the lock.
+func (m *Memory) namesOf(o owner) names {
+	if n, ok := m.names[o]; ok {
+		return n
+	}
+	if len(m.names) >= maxCells {
+		clear(m.names)
+	}
+	n := names{
+		trace:   approver.Key("trace", id(o.who, o.agent, o.project, o.session)),
+		taint:   approver.Key("taint", id(o.who)),
+		demands: approver.Key("told", id(o.who)),
+		seen:    approver.Key("seen", id(o.who, o.agent, o.project)),
+	}
+	m.names[o] = n
+	return n
 }
 
 // New returns a memory in a store. Without a store it is lost when the process ends.
 func New(store KV, limits loop.Limits, log *slog.Logger) *Memory {
 	return &Memory{store: store, limits: limits, log: log, traces: map[string]*record[trace]{},
 		taints: map[string]*record[taintedFiles]{}, demands: map[string]*record[[]Demand]{},
-		seen: map[string]*record[seenRecord]{}}
+		seen: map[string]*record[seenRecord]{}, names: map[owner]names{}}
 }
 
 // id returns the hashed name of a record, which does not show what the record is about.
@@ -114,12 +139,12 @@ type Past struct {
 // later reads.
 func (m *Memory) Open(ctx context.Context, k Key, at time.Time) *Past {
 	p := &Past{m: m, ctx: ctx, at: at}
-	who := uid(k.Peer)
 	m.mu.Lock()
-	p.trace = recordOf(m.traces, readTrace, approver.Key("trace", id(who, k.Agent, k.Project, k.Session)), at)
-	p.taint = recordOf(m.taints, readTaint, approver.Key("taint", id(who)), at)
-	p.demands = recordOf(m.demands, decodeDemands, approver.Key("told", id(who)), at)
-	p.seen = recordOf(m.seen, decodeSeen, approver.Key("seen", id(who, k.Agent, k.Project)), at)
+	n := m.namesOf(owner{uid(k.Peer), k.Agent, k.Project, k.Session})
+	p.trace = recordOf(m.traces, readTrace, n.trace, at)
+	p.taint = recordOf(m.taints, readTaint, n.taint, at)
+	p.demands = recordOf(m.demands, decodeDemands, n.demands, at)
+	p.seen = recordOf(m.seen, decodeSeen, n.seen, at)
 	m.mu.Unlock()
 	p.refreshTrace()
 	return p

@@ -34,7 +34,8 @@ const embeddedStore = "  sqlite: {path: data/approver.db}\n"
 
 const standIn = "#!/bin/sh\nexit 1\n"
 
-// prepare creates the folder and the configuration of a daemon.
+// prepare creates the folder and the configuration of a daemon. Behind the store's part there may be
+// more parts of the configuration.
 func (b *bench) prepare(name, store string) (*daemon, error) {
 	d := &daemon{child.Daemon{Program: b.Program, Dir: filepath.Join(b.dir, name)}}
 	for _, dir := range []string{filepath.Join(d.Dir, "data"), d.programs()} {

@@ -74,6 +74,7 @@ type StoreFigures struct {
 	Store    string         `json:"store"`
 	Levels   []LevelFigures `json:"levels"`
 	Verdicts VerdictFigures `json:"verdicts"`
+	Grouped  VerdictFigures `json:"verdicts_grouped"` // with audit.sync: group
 	// BareEnginePerS counts create and compare-and-set on the same engine alone, with as many workers.
 	BareEnginePerS float64 `json:"bare_engine_cycles_per_s"`
 	OverBareEngine float64 `json:"over_bare_engine"` // for the level without other pending requests
@@ -186,10 +187,12 @@ func (r *Report) print(out io.Writer) error {
 			l.Alone.print(w, fmt.Sprintf("approval, %d pending, alone", l.Pending))
 			l.Busy.print(w, fmt.Sprintf("approval, %d pending, %d workers", l.Pending, l.Workers))
 		}
-		v := s.Verdicts
+		v, g := s.Verdicts, s.Grouped
 		v.Each.print(w, fmt.Sprintf("verdict, %d agents", v.Workers))
+		g.Each.print(w, fmt.Sprintf("verdict, %d agents, audit.sync: group", g.Workers))
 		fmt.Fprintln(w)
-		fmt.Fprintf(w, "  verdicts of %d agents: %.0f/s, p50 %.0f µs, p99 %.0f µs\n", v.Workers, v.PerS, v.P50US, v.P99US)
+		fmt.Fprintf(w, "  verdicts of %d agents: %.0f/s, p50 %.0f µs, p99 %.0f µs; with audit.sync: group %.0f/s, p50 %.0f µs, "+
+			"p99 %.0f µs\n", v.Workers, v.PerS, v.P50US, v.P99US, g.PerS, g.P50US, g.P99US)
 		fmt.Fprintf(w, "  bare engine create + compare-and-set: %.0f/s; approvals are %.2f of it\n", s.BareEnginePerS,
 			s.OverBareEngine)
 		fmt.Fprintf(w, "  bare Redis create + compare-and-set: %.0f/s; approvals are %.2f of it; most pending: %.2f of 100 "+

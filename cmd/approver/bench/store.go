@@ -73,6 +73,9 @@ func (b *bench) store(ctx context.Context, name string) (StoreFigures, error) {
 	if f.Verdicts, err = b.verdicts(ctx, levels[0].d); err != nil {
 		return f, fmt.Errorf("verdicts: %w", err)
 	}
+	if f.Grouped, err = b.grouped(ctx, name); err != nil {
+		return f, fmt.Errorf("verdicts in groups: %w", err)
+	}
 	for _, l := range levels {
 		f.Levels = append(f.Levels, l.figures())
 	}
@@ -94,6 +97,30 @@ func (b *bench) redisServer(ctx context.Context) (*redistest.Server, error) {
 	return s, nil
 }
 
+// freshStore returns the store's part of a configuration, and the server of one on Redis.
+func (b *bench) freshStore(ctx context.Context, name string) (store string, server *redistest.Server, err error) {
+	if name != Redis {
+		return embeddedStore, nil, nil
+	}
+	if server, err = b.redisServer(ctx); err != nil {
+		return "", nil, err
+	}
+	return fmt.Sprintf("  redis: {addrs: [%q], hub_key_file: hub.key}\n", server.Addr), server, nil
+}
+
+// grouped measures verdicts of a daemon that records them in groups.
+func (b *bench) grouped(ctx context.Context, name string) (f VerdictFigures, err error) {
+	store, _, err := b.freshStore(ctx, name)
+	if err != nil {
+		return f, err
+	}
+	d, _, err := b.startDaemon(ctx, name[:1]+"-grouped", store+groupedAudit)
+	if err != nil {
+		return f, err
+	}
+	return b.verdicts(ctx, d)
+}
+
 // level starts a daemon with its pending requests.
 func (b *bench) level(ctx context.Context, name string, pending int, serial *atomic.Int64) (*level, error) {
 	l := &level{LevelFigures: LevelFigures{Pending: pending, Workers: b.workers}}
@@ -101,17 +128,14 @@ func (b *bench) level(ctx context.Context, name string, pending int, serial *ato
 		l.Held = min(pending, b.maxHeld)
 		l.Parked = pending - l.Held
 	}
-	store := embeddedStore
+	store, server, err := b.freshStore(ctx, name)
+	if err != nil {
+		return nil, err
+	}
 	size := func() (float64, error) { return fileSize(filepath.Join(l.d.Dir, "data", "approver.db")) }
-	if name == Redis {
-		server, err := b.redisServer(ctx)
-		if err != nil {
-			return nil, err
-		}
-		store = fmt.Sprintf("  redis: {addrs: [%q], hub_key_file: hub.key}\n", server.Addr)
+	if server != nil {
 		size = func() (float64, error) { return usedMemory(ctx, server.Admin()) }
 	}
-	var err error
 	if l.d, err = b.prepare(fmt.Sprintf("%s-%d", name[:1], pending), store); err != nil {
 		return nil, err
 	}

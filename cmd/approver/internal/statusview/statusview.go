@@ -12,8 +12,10 @@ import (
 	"strings"
 	"time"
 
+	"approver.example/audit"
 	"approver.example/cmd/approver/internal/adminclient"
 	"approver.example/cmd/approver/internal/term"
+	"approver.example/configs"
 	"approver.example/daemon/adminapi"
 	"approver.example/daemon/words"
 	"approver.example/display"
@@ -191,6 +193,10 @@ func Print(s adminapi.Status, state string) {
 	}
 	if s.Audit != nil {
 		line("audit", "%s ends at %d %.12s", s.Audit.Log, s.Audit.Seq, s.Audit.Hash)
+		if s.AuditSync == configs.SyncGroup {
+			line("", "calls that nobody is asked about are recorded up to %v after the answer (audit.sync: group)",
+				audit.MaxPassBehind)
+		}
 	}
 	for _, t := range s.TroublesOf(adminapi.PartAudit) {
 		line("", "FAILS, and every call is denied: %s", t.Why)
