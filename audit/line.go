@@ -2,8 +2,6 @@ package audit
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -388,17 +386,6 @@ func (r *redactor) reply(rep approver.Reply) *LineReply {
 	}
 }
 
-// question, its answer and the run.
-func argsHash(args []byte) string { return hashOf(canonical(args)) }
-
-func hashOf(b []byte) string {
-	if len(b) == 0 {
-		return ""
-	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
-}
-
 // milliseconds has microseconds as decimals.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
@@ -417,15 +404,6 @@ func timeOf(line []byte) (time.Time, error) {
 		return l.Checkpoint.Time, nil
 	}
 	return l.Timestamp, nil
-}
-
-// canonical is JSON as the store keeps it: without white space between the tokens, and
-// with &, < and > escaped. Other text is returned unchanged.
-func canonical(raw []byte) []byte {
-	if b, err := json.Marshal(json.RawMessage(raw)); err == nil && len(raw) > 0 {
-		return b
-	}
-	return raw
 }
 
 // Removed describes files that retention removed: all lines up to To, which has

@@ -246,3 +246,31 @@ func TestOfTwoRecordsWithOneVersionTheFirstCounts(t *testing.T) {
 		t.Errorf("the next record would lack the removal: %+v", c)
 	}
 }
+
+// What is remembered of a record is used for the same bytes only, and a list in it is never shared.
+func TestADecodedRecordIsUsedForItselfOnly(t *testing.T) {
+	m := NewControlMark(0)
+	plain := []byte(`{"version":3,"pause":{"until":"2026-01-02T03:04:05Z","by":"a"}}`)
+	for range 3 {
+		if c, err := m.decode(plain); err != nil || c.Version != 3 || c.Pause.By != "a" {
+			t.Fatalf("%+v, %v", c, err)
+		}
+	}
+	if c, err := m.decode([]byte(`{"version":4,"freeze":{"at":"2026-01-02T03:04:05Z","by":"b"}}`)); err != nil ||
+		!c.Frozen() || c.Version != 4 {
+		t.Errorf("a freeze since then: %+v, %v", c, err)
+	}
+	lists := []byte(`{"version":5,"holds":[{"at":"2026-01-02T03:04:05Z","by":"c"}]}`)
+	for range 2 {
+		c, err := m.decode(lists)
+		if err != nil || len(c.Holds) != 1 || c.Holds[0].By != "c" {
+			t.Fatalf("%+v, %v", c, err)
+		}
+		c.Holds[0].By = "changed"
+	}
+	for _, bad := range []string{"", "{", `{"version":"x"}`} {
+		if c, err := m.decode([]byte(bad)); !errors.Is(err, approver.ErrTampered) {
+			t.Errorf("%q: %+v, %v", bad, c, err)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -68,8 +69,6 @@ channels: {terminal: {approvers: [{id: "%d"}], allow_answers: true}}
 	check(err)
 	args, err := json.Marshal(map[string]string{"command": command})
 	check(err)
-	payload := fmt.Appendf(nil, `{"session_id":"s","cwd":"/","hook_event_name":"PreToolUse","permission_mode":"default",`+
-		`"tool_name":"Bash","tool_use_id":"toolu_1","tool_input":%s}`, args)
 
 	var n atomic.Uint64
 	b.ReportAllocs()
@@ -77,6 +76,8 @@ channels: {terminal: {approvers: [{id: "%d"}], allow_answers: true}}
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			id := fmt.Appendf(nil, "%016x", n.Add(1))
+			payload := fmt.Appendf(nil, `{"session_id":"s","cwd":"/","hook_event_name":"PreToolUse","permission_mode":"default",`+
+				`"tool_name":"Bash","tool_use_id":"toolu_%s","tool_input":%s}`, id, args)
 			a := decide.Hook(b.Context(), httpapi.HookRequest{Agent: "claude", CallID: hex.EncodeToString(id),
 				Deadline: time.Minute, Env: map[string]string{"PATH": "/usr/bin:/bin", "HOME": "/home/dev"}, Payload: payload,
 				Peer: approver.Peer{Known: true, UID: 1, PID: 1}})
@@ -84,6 +85,7 @@ channels: {terminal: {approvers: [{id: "%d"}], allow_answers: true}}
 				b.Errorf("%s%s", a.Stdout, a.Stderr)
 				return
 			}
+			runtime.Gosched() // as at the end of a connection: the log's goroutine needs a turn, too
 		}
 	})
 }

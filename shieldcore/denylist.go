@@ -110,6 +110,9 @@ var writesText = lazyregexp.New(`\A[ \t]*(?:cat|tee)([^|;&()\x60$\n<\\]*)<<(-?)[
 // writes into a file: a path in them is not read. Lines with substitutions are kept,
 // because those are executed.
 func withoutText(command string) string {
+	if !strings.Contains(command, "<<") {
+		return command
+	}
 	m := writesText().FindStringSubmatch(command)
 	if m == nil {
 		return command

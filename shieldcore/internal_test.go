@@ -1,11 +1,14 @@
 package shieldcore
 
 import (
+	"os"
 	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"approver.example/internal/match"
 )
@@ -108,4 +111,28 @@ func TestStringsInArguments(t *testing.T) {
 	if !slices.Equal(all, []string{"v1", "v2", "v3", "v4"}) {
 		t.Errorf("got %v", all)
 	}
+}
+
+// What the system says of a home is kept for a second, and no longer.
+func TestHomesAreKeptForAMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var c homeCache
+		uid := uint32(os.Getuid())
+		want, known := homeOf(uid)
+		c.known = map[uint32]knownHome{uid: {"/former", true, time.Now().Add(homeKept)}}
+		if dir, ok := c.of(uid); !ok || dir != "/former" {
+			t.Errorf("within the second: %q, %v", dir, ok)
+		}
+		time.Sleep(homeKept)
+		if dir, ok := c.of(uid); ok != known || dir != want {
+			t.Errorf("after it: %q, %v, want %q", dir, ok, want)
+		}
+		for n := range uint32(2 * maxHomes) {
+			c.known[n+1_000_000] = knownHome{}
+		}
+		c.of(uid + 1)
+		if len(c.known) > maxHomes {
+			t.Errorf("%d homes are kept", len(c.known))
+		}
+	})
 }

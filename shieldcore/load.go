@@ -83,7 +83,7 @@ func (c *compiler) policy(file policyFile) *Policy {
 	} else if c.Good("version") && file.Version != 1 {
 		c.Report("version", "version must be 1: this approver reads no other policy format")
 	}
-	p := &Policy{}
+	p := &Policy{homes: new(homeCache)}
 	if c.Good("default_ttl") {
 		p.ttl = c.ttl("default_ttl", file.DefaultTTL)
 	}

@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 
 	"approver.example/internal/glob"
 )
@@ -173,6 +175,39 @@ func (s *subject) knownHomes() *homes {
 		}
 	}
 	return s.homes
+}
+
+// A homeCache remembers what the system says of homes for homeKept, because asking it takes as long as all
+// rules together. The zero value is empty.
+type homeCache struct {
+	mu    sync.Mutex
+	known map[uint32]knownHome
+}
+
+type knownHome struct {
+	dir   string
+	ok    bool
+	until time.Time
+}
+
+const (
+	homeKept = time.Second
+	maxHomes = 256
+)
+
+func (c *homeCache) of(uid uint32) (dir string, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if h := c.known[uid]; now.Before(h.until) {
+		return h.dir, h.ok
+	}
+	if c.known == nil || len(c.known) >= maxHomes {
+		c.known = map[uint32]knownHome{}
+	}
+	dir, ok = homeOf(uid)
+	c.known[uid] = knownHome{dir, ok, now.Add(homeKept)}
+	return dir, ok
 }
 
 func homeOf(uid uint32) (string, bool) {

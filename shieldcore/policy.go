@@ -51,6 +51,8 @@ type Policy struct {
 	index    *index
 	fallback approver.Verdict // of a call that no rule matches
 
+	homes *homeCache // of the system; nil asks it each time
+
 	firstUse, unknownVerb *approver.Verdict // nil: nothing is found
 
 	warned []Warned
@@ -121,6 +123,9 @@ func (p *Policy) Judge(ctx context.Context, call approver.ToolCall) (approver.Ve
 		return v, nil
 	}
 	s := &subject{call: call, home: p.Home, sieve: p.index.sieve}
+	if s.home == nil && p.homes != nil {
+		s.home = p.homes.of
+	}
 	v, err := p.firstMatch(ctx, s)
 	if err != nil {
 		return approver.Verdict{By: By}, err
