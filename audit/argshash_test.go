@@ -7,7 +7,8 @@ import (
 
 // What is taken for compact is what encoding/json writes, byte for byte, also if it is no JSON.
 func FuzzCanonical(f *testing.F) {
-	for _, text := range []string{"", "{}", `{"command":"ls -l"}`, `{"a": 1}`, `{"a":"<b>"}`, "{\"a\":\"\u2028é\"}", `{"a":"\\"  }`,
+	for _, text := range []string{"", "{}", `{"command":"ls -l"}`, `{"a": 1}`, `{"a":"<b>"}`, "{\"a\":\"\u2028é\"}",
+		`{"a":"\\"  }`,
 		`"\\\" "`, `{"a":"x`, "\\", "\xff\xe2", `[1 ,2]`, "null ", `{"a":"b\\\\" }`} {
 		f.Add([]byte(text))
 	}

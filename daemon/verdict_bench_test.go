@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -40,7 +39,7 @@ audit: {sync: %s}
 sockets: {submit: run/s.sock, resolve: run/r.sock}
 channels: {terminal: {approvers: [{id: "%d"}], allow_answers: true}}
 `, sync, os.Getuid()))
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := slog.New(slog.DiscardHandler)
 	check := func(err error) {
 		if err != nil {
 			b.Helper()
@@ -76,8 +75,8 @@ channels: {terminal: {approvers: [{id: "%d"}], allow_answers: true}}
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			id := fmt.Appendf(nil, "%016x", n.Add(1))
-			payload := fmt.Appendf(nil, `{"session_id":"s","cwd":"/","hook_event_name":"PreToolUse","permission_mode":"default",`+
-				`"tool_name":"Bash","tool_use_id":"toolu_%s","tool_input":%s}`, id, args)
+			payload := fmt.Appendf(nil, `{"session_id":"s","cwd":"/","hook_event_name":"PreToolUse",`+
+				`"permission_mode":"default","tool_name":"Bash","tool_use_id":"toolu_%s","tool_input":%s}`, id, args)
 			a := decide.Hook(b.Context(), httpapi.HookRequest{Agent: "claude", CallID: hex.EncodeToString(id),
 				Deadline: time.Minute, Env: map[string]string{"PATH": "/usr/bin:/bin", "HOME": "/home/dev"}, Payload: payload,
 				Peer: approver.Peer{Known: true, UID: 1, PID: 1}})

@@ -38,7 +38,7 @@ type plainDoor struct {
 // maxIdle bounds the goroutines that wait for a connection.
 const maxIdle = 64
 
-func newPlainDoor(s *Submit, base context.Context, l net.Listener) *plainDoor {
+func newPlainDoor(base context.Context, s *Submit, l net.Listener) *plainDoor {
 	return &plainDoor{Listener: l, submit: s, base: base, open: map[*counted]struct{}{},
 		rest: &handedOver{addr: l.Addr(), conns: make(chan net.Conn), closed: make(chan struct{})},
 		next: make(chan *counted), ended: make(chan struct{})}
@@ -199,7 +199,7 @@ func (d *plainDoor) respond(c *counted, buf []byte, head plainHead, body []byte)
 	closes := head.closes || said.status != http.StatusOK || unread > 0
 	_ = c.SetWriteDeadline(time.Now().Add(bodyTime))
 	// An error means that the courier has disconnected, and it knows that itself.
-	if _, err := c.UnixConn.Write(appendSaid(buf[:0], said, closes)); err != nil {
+	if _, err := c.Write(appendSaid(buf[:0], said, closes)); err != nil {
 		return nil, false
 	}
 	switch {

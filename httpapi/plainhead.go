@@ -23,8 +23,8 @@ type plainHead struct {
 
 // plainHeaders are the headers that a plain request may have, besides Host, Connection and
 // Content-Length.
-var plainHeaders = [...]string{"Content-Type", wire.Agent, wire.Call, wire.Deadline, wire.EnvBytes, wire.Park, wire.Event,
-	wire.Cut, wire.Root, wire.Start, wire.Alone}
+var plainHeaders = [...]string{"Content-Type", wire.Agent, wire.Call, wire.Deadline, wire.EnvBytes, wire.Park,
+	wire.Event, wire.Cut, wire.Root, wire.Start, wire.Alone}
 
 // parsePlain reads a head up to its empty line. ok is false for a head of any other form, which is for
 // net/http to read or refuse: a header that is not known, is there twice or is written in another way.

@@ -101,7 +101,7 @@ const (
 func (s *Submit) Serve(ctx context.Context, l net.Listener) error {
 	all, each := or(s.MaxConns, share(submitConns, 2)), or(s.MaxConnsEach, share(submitConnsEach, 16))
 	return serve(ctx, bounded{l, &s.connLimits, "submit", s.Admit, all, each, s.Log, s.missed}, s, s.Log,
-		func(base context.Context, l net.Listener) *plainDoor { return newPlainDoor(s, base, l) })
+		func(base context.Context, l net.Listener) *plainDoor { return newPlainDoor(base, s, l) })
 }
 
 // ServeHTTP answers one request.

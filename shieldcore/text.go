@@ -25,7 +25,8 @@ func fold(s string) string { return strings.ReplaceAll(strings.ToLower(s), "ſ",
 // of white space one space, or one line break if it has one. This undoes only the
 // simplest ways of writing the same words differently.
 func normalize(command string) string {
-	if strings.Contains(command, "\\\r\n") || strings.Contains(command, "\\\n") { // a Replacer costs more than all the rest
+	// A Replacer costs more than all the rest, and is seldom needed.
+	if strings.Contains(command, "\\\r\n") || strings.Contains(command, "\\\n") {
 		command = strings.NewReplacer("\\\r\n", "", "\\\n", "").Replace(command)
 	}
 	var b strings.Builder

@@ -191,8 +191,8 @@ func (r *Report) print(out io.Writer) error {
 		v.Each.print(w, fmt.Sprintf("verdict, %d agents", v.Workers))
 		g.Each.print(w, fmt.Sprintf("verdict, %d agents, audit.sync: group", g.Workers))
 		fmt.Fprintln(w)
-		fmt.Fprintf(w, "  verdicts of %d agents: %.0f/s, p50 %.0f µs, p99 %.0f µs; with audit.sync: group %.0f/s, p50 %.0f µs, "+
-			"p99 %.0f µs\n", v.Workers, v.PerS, v.P50US, v.P99US, g.PerS, g.P50US, g.P99US)
+		fmt.Fprintf(w, "  verdicts of %d agents: %.0f/s, p50 %.0f µs, p99 %.0f µs; with audit.sync: group %.0f/s, "+
+			"p50 %.0f µs, p99 %.0f µs\n", v.Workers, v.PerS, v.P50US, v.P99US, g.PerS, g.P50US, g.P99US)
 		fmt.Fprintf(w, "  bare engine create + compare-and-set: %.0f/s; approvals are %.2f of it\n", s.BareEnginePerS,
 			s.OverBareEngine)
 		fmt.Fprintf(w, "  bare Redis create + compare-and-set: %.0f/s; approvals are %.2f of it; most pending: %.2f of 100 "+
