@@ -116,13 +116,16 @@ func (l *Log) signRest() {
 // commit writes all batches that are in the queue, and then those that came meanwhile and that
 // somebody waits for, or all if the log is closed: for the others a signal has come.
 func (l *Log) commit(all bool) {
-	for first := true; ; first = false {
+	l.mu.Lock()
+	left := len(l.queue.batches)
+	l.mu.Unlock()
+	for ; ; left-- {
 		// Callers that the last commit woke may have a next record: let them join
 		// this batch.
 		runtime.Gosched()
 		l.mu.Lock()
 		var b *batch
-		if l.err == nil && (all || first || l.queue.hurries()) {
+		if l.err == nil && (all || left > 0 || l.queue.hurries()) {
 			b = l.queue.first()
 			l.queue.writing = b
 		}

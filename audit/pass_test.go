@@ -72,6 +72,31 @@ func TestOtherRecordsDoNotWaitForPasses(t *testing.T) {
 	}
 }
 
+// Calls that pass fill one file after the other. Each file is written in time, and so is the end.
+func TestPassesGoOverFiles(t *testing.T) {
+	o, keys := options(t)
+	o.MaxSize = 2000
+	synctest.Test(t, func(t *testing.T) {
+		l := open(t, o)
+		for range 20 {
+			must(t, l.Pass(t.Context(), passing("pass")))
+		}
+		time.Sleep(MaxPassBehind)
+		synctest.Wait()
+		if l.mu.Lock(); len(l.queue.batches) > 0 || l.queue.end.seq != l.durable.Seq {
+			t.Errorf("%d batches wait, %d of %d lines are durable", len(l.queue.batches), l.durable.Seq, l.queue.end.seq)
+		}
+		l.mu.Unlock()
+		for range 20 {
+			must(t, l.Pass(t.Context(), passing("last")))
+		}
+		closeLog(t, l)
+	})
+	if r := mustVerify(t, o, keys, nil); r.Records != 40 || r.Files < 4 {
+		t.Errorf("%d records in %d files", r.Records, r.Files)
+	}
+}
+
 // The disk hangs. What passed in the first 10 ms is all that a power failure takes: the next call
 // waits until the disk is back, or until its agent gives up, and is stopped after a second.
 func TestNothingPassesWhileTheLogIsBehind(t *testing.T) {

@@ -188,3 +188,33 @@ func BenchmarkTurnAlone(b *testing.B) {
 		}
 	}
 }
+
+// A stage that waits, such as for a store, has no turn meanwhile: those who compute have it.
+func TestAStageThatWaitsHasNoTurn(t *testing.T) {
+	turns := NewTurns(1)
+	busy := func() int {
+		turns.mu.Lock()
+		defer turns.mu.Unlock()
+		return turns.busy
+	}
+	var seen []int
+	looks := func(approver.ToolCall) (approver.Verdict, error) {
+		seen = append(seen, busy())
+		return approver.Verdict{Decision: approver.Pass}, nil
+	}
+	g := &Gate{Stages: []approver.Stage{stage(looks), computes(looks), computes(looks), stage(looks), computes(looks)},
+		Turns: turns, Audit: &memLedger{}, Log: slog.New(slog.DiscardHandler)}
+	if v := g.Decide(t.Context(), approver.ToolCall{}); v.Decision != approver.Pass ||
+		!slices.Equal(seen, []int{0, 1, 1, 0, 1}) || busy() != 0 {
+		t.Errorf("%v: turns at the stages %v, after them %d", v.Decision, seen, busy())
+	}
+}
+
+// computes is a stage that computes.
+type computes func(approver.ToolCall) (approver.Verdict, error)
+
+func (s computes) Judge(_ context.Context, c approver.ToolCall) (approver.Verdict, error) {
+	return s(c)
+}
+
+func (computes) Part() timing.Part { return timing.Reflex }

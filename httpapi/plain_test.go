@@ -190,6 +190,31 @@ func TestAConnectionGoesOn(t *testing.T) {
 	}
 }
 
+// Two requests that come at once are two answers.
+func TestTwoRequestsAtOnce(t *testing.T) {
+	s := &Submit{Admit: me(), Log: quiet(),
+		Hook: func(context.Context, HookRequest) HookAnswer { return HookAnswer{ExitZero: true} }}
+	socket, _ := run(t, s.Serve)
+	c, err := net.Dial("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	request := plainHeadOf("") + "\r\n{}"
+	if _, err := io.WriteString(c, request+request); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	r := bufio.NewReader(c)
+	for n := range 2 {
+		res, err := http.ReadResponse(r, nil)
+		if err != nil || res.StatusCode != http.StatusOK {
+			t.Fatalf("answer %d: %+v, %v", n, res, err)
+		}
+		_, _ = io.Copy(io.Discard, res.Body)
+	}
+}
+
 // The daemon stops while connections are in every state: silent, half sent, answered and kept. All are cut,
 // and Serve returns.
 func TestPlainConnectionsAreCut(t *testing.T) {
