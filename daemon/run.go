@@ -123,10 +123,18 @@ func runAll(
 	return errors.Join(err, record(approver.EventStopped, time.Now(), ""))
 }
 
+// settleAfter is how long the daemon first answers those who waited for its start.
+const settleAfter = 500 * time.Millisecond
+
 // settle makes what the first call would wait for, and returns to the system what only the start needed: free
 // memory of the heap, and the parts of the program's own file that were read. No answer waits for it.
 func settle(rules *judges.Judges) func(context.Context) error {
 	return func(ctx context.Context) error {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(settleAfter):
+		}
 		rules.Warm(ctx)
 		debug.FreeOSMemory()
 		dropProgram()
