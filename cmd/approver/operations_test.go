@@ -92,6 +92,9 @@ func TestOperations(t *testing.T) {
 		t.Errorf("upgrade: %v\n%s", err, doctor)
 	}
 	o.approved(answer, message)
+	o.page("back to the format of an older program")
+	o.asIs("systemctl --user start approver") // this one, which converts it again
+	o.works()
 	if len(o.blocks) > 0 {
 		t.Errorf("nobody ran these commands of the page:\n%s", strings.Join(o.blocks, "\n"))
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"syscall"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -51,13 +52,29 @@ func isDamaged(err error) bool {
 	return errors.As(err, &d)
 }
 
-// explain says of which file an error is.
+// because adds the cause that the system gave to an error of SQLite, which often has lost it.
+func because(err, cause error) error {
+	switch {
+	case err == nil || cause == nil || errors.Is(err, cause):
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}
+
+// explain says of which file an error is, and names the cure.
 func explain(path string, err error) error {
 	switch {
 	case isDamaged(err) || errors.Is(err, approver.ErrTampered):
 		return err
 	case pageDamaged(err):
 		return damaged(path, err)
+	case errors.Is(err, sqlite3.IOERR_SHMSIZE):
+		err = because(err, syscall.ENOSPC) // it is only ever made larger
+	}
+	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, sqlite3.FULL} {
+		if errors.Is(err, full) {
+			return fmt.Errorf("store %s: no room on the disk: make some, or move the store: %w", path, err)
+		}
 	}
 	return fmt.Errorf("store %s: %w", path, err)
 }

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/ncruces/go-sqlite3/vfs"
+
 	"approver.example"
 	"approver.example/store/sqlitestore/internal/boltfile"
 )
@@ -237,9 +239,8 @@ func create(path string) error {
 	if errors.Is(err, fs.ErrExist) {
 		err = nil // another process was faster; the lock decides who gets the file
 	}
-	err = errors.Join(err, os.Remove(f.Name()), syncDir(dir))
-	if err != nil {
-		return fmt.Errorf("store %s: %w", path, err)
+	if err = errors.Join(err, os.Remove(f.Name()), syncDir(dir)); err != nil {
+		return explain(path, err)
 	}
 	return nil
 }
@@ -255,7 +256,7 @@ func replace(path, name string, fill func(*filler) error) error {
 		err = swap(name, path)
 	}
 	if err != nil {
-		return fmt.Errorf("store %s: %w", path, errors.Join(err, forgive(os.Remove(name), fs.ErrNotExist)))
+		return explain(path, errors.Join(err, forgive(os.Remove(name), fs.ErrNotExist)))
 	}
 	return nil
 }
@@ -309,8 +310,12 @@ func build(name string, fill func(*filler) error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	d := &disk{below: vfs.Find("").(vfs.VFSFilename)}
+	vfs.Register(name, d)
+	defer vfs.Unregister(name)
+	defer func() { err = because(err, d.failure()) }()
 	// Nobody else has the file, and it counts only when it is whole: no lock, and no log.
-	c, err := connect(name, "", "locking_mode=EXCLUSIVE", "synchronous=OFF", "journal_mode=MEMORY",
+	c, err := connect(name, name, "locking_mode=EXCLUSIVE", "synchronous=OFF", "journal_mode=MEMORY",
 		fmt.Sprintf("page_size=%d", pageSize), fmt.Sprintf("application_id=%d", application),
 		fmt.Sprintf("user_version=%d", format), "temp_store=MEMORY")
 	if err != nil {

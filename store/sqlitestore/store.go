@@ -128,7 +128,7 @@ func open(c Config, log *slog.Logger, o options) (_ *Store, err error) {
 	vfs.Register(path, s.disk)
 	mark, err := s.connect()
 	if err != nil {
-		return nil, errors.Join(explain(path, err), s.release())
+		return nil, errors.Join(explain(path, because(err, s.disk.failure())), s.release())
 	}
 	s.clock = newClock(o.wall, mark)
 	if ahead := time.Duration(mark - o.wall().UnixNano()); ahead > time.Minute {

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"syscall"
 	"time"
-
-	"github.com/ncruces/go-sqlite3"
 
 	"approver.example"
 	"approver.example/store/internal/arg"
@@ -372,13 +369,7 @@ func (s *Store) failed(err error) error {
 	if s.broken = s.lost(); s.broken != nil {
 		return s.broken
 	}
-	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, sqlite3.FULL} {
-		if errors.Is(cause, full) || errors.Is(err, full) {
-			return fmt.Errorf("store %s: no room on the disk: make some, or move the store: %w", s.path,
-				errors.Join(err, cause))
-		}
-	}
-	return explain(s.path, errors.Join(err, cause))
+	return explain(s.path, because(err, cause))
 }
 
 // finish answers the last operations and writes the clock's last reading, so that the clock of
