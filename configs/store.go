@@ -53,11 +53,30 @@ func (c Config) Storage() section.Storage { return c.store().Storage() }
 // CheckStoreFiles returns why OpenStore would refuse the files that the configuration names.
 func (c Config) CheckStoreFiles() error { return c.store().CheckFiles() }
 
+// A FileStore is a store in one file. What it does needs the file for itself.
+type FileStore interface {
+	// CheckRecords names the records that cannot be read. The daemon starts without them.
+	CheckRecords() error
+	// Damaged returns those records.
+	Damaged() ([]section.Unreadable, error)
+	// Drop removes some of them.
+	Drop(keys ...string) error
+	// ConvertBack writes the store in its former format, and returns how many records it has and
+	// the name under which it is kept as it was.
+	ConvertBack() (records int, kept string, err error)
+}
+
+// FileStore returns the store in use, if it is one in a file.
+func (c Config) FileStore() (FileStore, bool) {
+	s, ok := c.store().(FileStore)
+	return s, ok
+}
+
 // CheckStoreRecords returns which records of a store in a file cannot be read. The daemon starts
 // without them.
 func (c Config) CheckStoreRecords() error {
-	if s, ok := c.store().(*sqlitestore.Config); ok {
-		return sqlitestore.CheckRecords(s.Path)
+	if s, ok := c.FileStore(); ok {
+		return s.CheckRecords()
 	}
 	return nil
 }

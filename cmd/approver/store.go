@@ -8,7 +8,6 @@ import (
 
 	"approver.example/cmd/approver/internal/term"
 	"approver.example/configs"
-	"approver.example/store/sqlitestore"
 )
 
 type storeCmd struct {
@@ -21,16 +20,18 @@ type storePlace struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
 }
 
-func (p storePlace) file() (string, error) {
+// open returns the store, and its file.
+func (p storePlace) open() (configs.FileStore, string, error) {
 	cfg, err := configs.LoadOrDefault(p.Config)
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
 	at := cfg.Storage()
-	if at.File == "" {
-		return "", fmt.Errorf("the store is %s, and this is for one in a file", at.Where)
+	store, ok := cfg.FileStore()
+	if !ok {
+		return nil, "", fmt.Errorf("the store is %s, and this is for one in a file", at.Where)
 	}
-	return at.File, nil
+	return store, at.File, nil
 }
 
 type storeDropCmd struct {
@@ -41,11 +42,11 @@ type storeDropCmd struct {
 
 // Run shows the records, and removes them.
 func (c storeDropCmd) Run() error {
-	file, err := c.file()
+	store, file, err := c.open()
 	if err != nil {
 		return err
 	}
-	lost, err := sqlitestore.Damaged(file)
+	lost, err := store.Damaged()
 	if err != nil {
 		return err
 	}
@@ -66,7 +67,7 @@ func (c storeDropCmd) Run() error {
 	case !c.Yes:
 		return errors.New("nothing was removed: --yes does it; copy the file first")
 	}
-	if err := sqlitestore.Drop(file, c.Keys...); err != nil {
+	if err := store.Drop(c.Keys...); err != nil {
 		return err
 	}
 	term.Print(0, "removed %d of %d; the others are as they were\n", len(c.Keys), len(lost))
@@ -95,11 +96,11 @@ type storeConvertCmd struct {
 
 // Run converts.
 func (c storeConvertCmd) Run() error {
-	file, err := c.file()
+	store, file, err := c.open()
 	if err != nil {
 		return err
 	}
-	records, kept, err := sqlitestore.ToBolt(file)
+	records, kept, err := store.ConvertBack()
 	if err != nil {
 		return err
 	}

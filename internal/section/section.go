@@ -62,3 +62,9 @@ type Storage struct {
 	// Paths are the settings that are paths, except for those of secrets.
 	Paths []*string
 }
+
+// Unreadable is a record of a store that cannot be read.
+type Unreadable struct {
+	Key   string
+	Cause error
+}

@@ -41,3 +41,22 @@ func (c Config) CheckFiles() error { return CheckFile(c.Path) }
 func (c Config) Open(_ context.Context, log *slog.Logger) (approver.ClosableKV, error) {
 	return Open(c, log)
 }
+
+// CheckRecords is [CheckRecords] of the configured file.
+func (c Config) CheckRecords() error { return CheckRecords(c.Path) }
+
+// Damaged is [Damaged] of the configured file.
+func (c Config) Damaged() ([]section.Unreadable, error) {
+	lost, err := Damaged(c.Path)
+	all := make([]section.Unreadable, len(lost))
+	for i, r := range lost {
+		all[i] = section.Unreadable{Key: r.Key, Cause: r.Cause}
+	}
+	return all, err
+}
+
+// Drop is [Drop] of the configured file.
+func (c Config) Drop(keys ...string) error { return Drop(c.Path, keys...) }
+
+// ConvertBack is [ToBolt] of the configured file.
+func (c Config) ConvertBack() (records int, kept string, err error) { return ToBolt(c.Path) }
