@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
+
+	"approver.example"
 )
 
 // This file detects that the record of the controls was removed from the store, or replaced by
@@ -73,20 +76,20 @@ func (m *ControlMark) check(c Controls, known uint64) Controls {
 }
 
 // decode returns the controls of a record. Each call reads the record several times, and it seldom
-// changes: one that is the same as before is not decoded again.
+// changes: one that is the same as before is not decoded again. Its lists are the caller's own.
 func (m *ControlMark) decode(record []byte) (c Controls, err error) {
-	if m == nil {
-		return c, json.Unmarshal(record, &c)
+	if m != nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.read != nil && bytes.Equal(m.read, record) {
-		return m.decoded, nil
+	if m != nil && m.read != nil && bytes.Equal(m.read, record) {
+		c = m.decoded
+	} else if json.Unmarshal(record, &c) != nil {
+		return Controls{}, approver.ErrTampered
+	} else if m != nil {
+		m.read, m.decoded = record, c
 	}
-	if err := json.Unmarshal(record, &c); err != nil {
-		return Controls{}, err
-	}
-	m.read, m.decoded = record, c
+	c.Holds, c.Removed = slices.Clone(c.Holds), slices.Clone(c.Removed)
 	return c, nil
 }
 
