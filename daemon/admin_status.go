@@ -59,14 +59,15 @@ func (d *Admin) status(ctx context.Context) (adminapi.Status, error) {
 		}
 		doc.Held, doc.Observe = c.Held(), d.observer.status(c, doc.Now)
 	}
-	if err == nil { // a store can still be readable when it is not writable, as with a full disk
-		full := d.audit.StoreErr()
-		if file := d.cfg.Storage().File; full == nil && file != "" {
-			full = RoomFor(file, 1)
+	// A store can still be readable when it is not writable, as with a full disk.
+	full, isFull := d.audit.StoreErr(), false
+	if file := d.cfg.Storage().File; file != "" && (full == nil || err != nil) {
+		if room := RoomFor(file, 1); room != nil {
+			full, isFull = room, true
 		}
-		if full != nil {
-			err = fmt.Errorf("it takes no writes, so every call that needs people is denied: %w", full)
-		}
+	}
+	if full != nil && (err == nil || isFull) {
+		err = fmt.Errorf("it takes no writes, so every call that needs people is denied: %w", full)
 	}
 	if err != nil {
 		doc.Trouble = once(err, d.cfg.Storage())
