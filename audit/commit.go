@@ -165,14 +165,21 @@ func (l *Log) fail(b *batch, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.err = fmt.Errorf("%w: %w", ErrFailed, explain(l.o.Dir, err))
-	// Log first: callers that get the error may log it too, and this line explains it.
-	l.o.Log.Error("the audit log has failed: every call is denied until it works again; trying on", "error", l.err)
 	queue := l.queue.batches
 	if b != nil {
 		queue = append([]*batch{b}, queue...)
 	}
 	for _, b := range queue {
 		l.lostPasses += b.passes
+	}
+	// Log first: callers that get the error may log it too, and this line explains it. The calls that ran are
+	// in no log if the daemon stops before this one works again.
+	args := []any{"error", l.err}
+	if l.lostPasses > 0 {
+		args = append(args, "ran_unrecorded", l.lostPasses)
+	}
+	l.o.Log.Error("the audit log has failed: every call is denied until it works again; trying on", args...)
+	for _, b := range queue {
 		b.err = l.err
 		close(b.done)
 	}

@@ -218,3 +218,50 @@ func BenchmarkPass(b *testing.B) {
 		}
 	})
 }
+
+// The story: one call ran, three waited for the same disk and were denied when it failed. The alarm said
+// that four ran.
+func TestTheAlarmCountsOnlyCallsThatRan(t *testing.T) {
+	o, _ := options(t)
+	var disk sync.Mutex
+	var fails atomic.Bool
+	o.sync = func(f *os.File) error {
+		disk.Lock()
+		defer disk.Unlock()
+		if fails.Load() {
+			return syscall.EIO
+		}
+		return f.Sync()
+	}
+	l := open(t, o)
+	record(t, l, approver.Record{Event: approver.EventVerdict, Note: "first"})
+	disk.Lock()
+	fails.Store(true)
+	must(t, l.Pass(t.Context(), passing("ran")))
+	time.Sleep(2 * MaxPassBehind)
+	errs := make(chan error, 3)
+	for range 3 {
+		go func() { errs <- l.Pass(t.Context(), passing("waits")) }()
+	}
+	time.Sleep(5 * MaxPassBehind)
+	disk.Unlock()
+	for range 3 {
+		if <-errs == nil {
+			t.Error("a call runs that was not recorded")
+		}
+	}
+	fails.Store(false)
+	for end := time.Now().Add(10 * time.Second); l.Err() != nil && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	closeLog(t, l)
+	alarm := ""
+	for _, r := range records(t, o.Dir) {
+		if r.Event == approver.EventAlarm {
+			alarm += r.Note
+		}
+	}
+	if !strings.Contains(alarm, "1 call") {
+		t.Errorf("the alarm says %q", alarm)
+	}
+}

@@ -184,7 +184,7 @@ func (l *Log) Follow(r approver.Record) (approver.Written, error) {
 }
 
 // Pass records a verdict that lets a call run without a person, and does not wait for the disk: the
-// record is durable within MaxPassBehind, together with others. Until the disk keeps up again, Pass
+// record is written within MaxPassBehind, together with others. Until the disk keeps up again, Pass
 // waits as Record does, so a power failure takes no more than what was recorded in MaxPassBehind.
 // After an error the call must not run. A verdict that stops the call is recorded as by Record.
 func (l *Log) Pass(ctx context.Context, r approver.Record) error {
@@ -210,6 +210,9 @@ func (l *Log) Pass(ctx context.Context, r approver.Record) error {
 	}
 	l.mu.Lock()
 	behind := isLate(l.queue.passBehind(), MaxPassBehind)
+	if behind { // the call does not run before its record is durable
+		b.passes, b.waited = b.passes-1, true
+	}
 	l.mu.Unlock()
 	if behind {
 		signal(l.queue.wake)
@@ -217,6 +220,11 @@ func (l *Log) Pass(ctx context.Context, r approver.Record) error {
 	}
 	select {
 	case <-b.done: // already, or it failed
+		if b.err != nil { // the call does not run
+			l.mu.Lock()
+			l.lostPasses--
+			l.mu.Unlock()
+		}
 		return b.err
 	default:
 		return nil

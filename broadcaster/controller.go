@@ -70,6 +70,7 @@ func (k *Controller) FreezeBeside(ctx context.Context, by, reason string) (denie
 	if !k.Mark.refused(err) {
 		return denied, before, err
 	}
+	defer awaitEffect(ctx, time.Now())
 	k.Log.Error("FROZEN by this daemon alone: the store does not take it", "by", by, "reason", reason, "error", err)
 	// No frozen: at the next start that would be a store that has lost it.
 	note := fmt.Sprintf("frozen by %s, %s, by this daemon alone: the store does not take it: %v",

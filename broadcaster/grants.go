@@ -74,17 +74,18 @@ func (k *Grants) use(
 	// A freeze that came since the look above must not be passed by: what is
 	// under way when people freeze does not run.
 	r := g.Request
-	if err = k.stillGood(ctx, r, call); isVoid(err) {
+	err = k.youngLook(ctx, r, call, func() error {
+		_, err := k.Audit.Record(ctx, approver.Record{
+			Event: approver.EventGrantUsed, At: now, Request: r.ID, Fingerprint: fp, Call: call, Verdict: r.Verdict,
+			Resolution: r.Resolution,
+			Note:       fmt.Sprintf("use %d of a grant for %s", g.Uses, r.Resolution.Grant),
+		})
+		return err
+	})
+	if isVoid(err) {
 		return Request{}, approver.ErrNotFound
-	} else if err != nil {
-		return Request{}, err
 	}
 	r.CallID, r.Call, r.Closed = call.ID, call, true
-	_, err = k.Audit.Record(ctx, approver.Record{
-		Event: approver.EventGrantUsed, At: now, Request: r.ID, Fingerprint: fp, Call: call, Verdict: r.Verdict,
-		Resolution: r.Resolution,
-		Note:       fmt.Sprintf("use %d of a grant for %s", g.Uses, r.Resolution.Grant),
-	})
 	return r, err
 }
 

@@ -160,13 +160,29 @@ const maxLooks = 3
 
 // stands looks whether a yes still stands, until a look is young enough.
 func (l *releases) stands(ctx context.Context, r Request, call approver.ToolCall) (err error) {
+	return l.grants.stands(ctx, r, call)
+}
+
+func (k *Grants) stands(ctx context.Context, r Request, call approver.ToolCall) (err error) {
 	for range maxLooks {
 		began := time.Now()
-		if err = l.grants.stillGood(ctx, r, call); err != nil || time.Since(began) <= lookAgainAfter {
+		if err = k.stillGood(ctx, r, call); err != nil || time.Since(began) <= lookAgainAfter {
 			return err
 		}
 	}
 	return nil
+}
+
+// youngLook records a yes that stands, and looks again if that took long.
+func (k *Grants) youngLook(ctx context.Context, r Request, call approver.ToolCall, record func() error) error {
+	if err := k.stands(ctx, r, call); err != nil {
+		return err
+	}
+	began := time.Now()
+	if err := record(); err != nil || time.Since(began) <= lookAgainAfter {
+		return err
+	}
+	return k.stands(ctx, r, call)
 }
 
 // yesRecorded has the audit take people's yes before the last look at whether it stands. If the
@@ -199,17 +215,20 @@ func (l *releases) mayRun(
 	if err != nil {
 		return r, false, err
 	}
-	if err := l.grants.stillGood(ctx, r, call); err != nil {
+	rec := auditRecord(r, approver.EventRepeated)
+	rec.At, rec.Once, rec.Call = call.At, fmt.Sprintf("%s:%d", rec.Once, r.Repeats), call
+	rec.Note = fmt.Sprintf("the courier came back for its answer: time %d", r.Repeats)
+	err = l.grants.youngLook(ctx, r, call, func() error {
+		if _, err := l.Audit.Record(ctx, rec); err != nil {
+			return fmt.Errorf("the answer could not be repeated, because that could not be recorded: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
 		if isVoid(err) { // so that nobody waits for its courier
 			r = l.withhold(context.WithoutCancel(ctx), r, causeOf(err))
 		}
 		return r, false, err
-	}
-	rec := auditRecord(r, approver.EventRepeated)
-	rec.At, rec.Once, rec.Call = call.At, fmt.Sprintf("%s:%d", rec.Once, r.Repeats), call
-	rec.Note = fmt.Sprintf("the courier came back for its answer: time %d", r.Repeats)
-	if _, err := l.Audit.Record(ctx, rec); err != nil {
-		return r, false, fmt.Errorf("the answer could not be repeated, because that could not be recorded: %w", err)
 	}
 	l.Log.Warn("a yes was told to its courier once more", "request", r.ID, "call", call.ID, "time", r.Repeats)
 	return r, true, nil
@@ -229,13 +248,13 @@ func (l *releases) lastLook(
 		return l.withhold(context.WithoutCancel(ctx), r, why), false, err
 	}
 	ctx = context.WithoutCancel(ctx)
-	err := patiently(ctx, func() error { return l.stands(ctx, r, call) })
 	// The call was examined before its yes was stored, which the store may have held up.
-	if err == nil && time.Since(l.handovers.examined(holder)) > examinedFor {
+	if time.Since(l.handovers.examined(holder)) > examinedFor {
 		if bound, bindErr := l.Fingerprint(ctx, call); bindErr != nil || !bound.Fingerprint.Equal(r.Fingerprint) {
 			return l.withhold(ctx, r, approver.CallChanged), false, nil
 		}
 	}
+	err := patiently(ctx, func() error { return l.stands(ctx, r, call) })
 	if err == nil {
 		return r, true, nil
 	}

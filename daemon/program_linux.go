@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"debug/elf"
 	"os"
 	"strconv"
 	"strings"
@@ -13,7 +14,7 @@ import (
 // it fails, they stay.
 func dropProgram() {
 	self, err := os.Readlink("/proc/self/exe")
-	if err != nil {
+	if err != nil || !isFixed(self) {
 		return
 	}
 	maps, err := os.ReadFile("/proc/self/maps")
@@ -32,4 +33,15 @@ func dropProgram() {
 			_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, uintptr(from), uintptr(to-from), syscall.MADV_DONTNEED)
 		}
 	}
+}
+
+// isFixed reports whether a program has the addresses that it was linked for. Of any other one, the loader
+// has written into pages of constants, and the file does not have what they are now.
+func isFixed(program string) bool {
+	f, err := elf.Open(program)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return f.Type == elf.ET_EXEC
 }

@@ -66,9 +66,9 @@ type Gate struct {
 	Turns *Turns
 	// Audit must not be nil.
 	Audit approver.Recorder
-	// Pass, if set, records a verdict that lets a call run in place of Audit, if no rule and no failure
-	// stood against the call: the record may become durable a little later. After an error the call
-	// is denied. See audit.Log.Pass.
+	// Pass, if set, records a verdict that lets a call run in place of Audit, if no rule asked or denied,
+	// no model settled the question and no failure stood against the call: the record may become durable
+	// a little later. After an error the call is denied. See audit.Log.Pass.
 	Pass func(ctx context.Context, r approver.Record) error
 	// Log must not be nil.
 	Log *slog.Logger
@@ -89,7 +89,7 @@ func (g *Gate) Decide(ctx context.Context, call approver.ToolCall) approver.Verd
 	// A pause does not cover a call that a rule changes, nor one that only some may approve:
 	// whoever paused need not be one of them.
 	// Nor does it cover a denial that became a question because of a strong approval.
-	unopposed := v.Decision > approver.Ask && len(v.FailedOpen) == 0
+	unopposed := v.Decision > approver.Ask && !v.Evaluated && len(v.FailedOpen) == 0
 	if v.Decision == approver.Ask && g.Paused != nil && v.Args == nil && len(v.Approvers) == 0 && !v.Weakened {
 		if notice, ok := g.Paused(ctx, v.Severity); ok {
 			v.Decision, v.Detail = approver.Pass, "not asked: "+notice

@@ -21,6 +21,10 @@ func TestOnlyPlainPassesAreRecordedLater(t *testing.T) {
 			return approver.Verdict{Decision: d, Severity: approver.High, Rule: "r", By: "t"}, nil
 		}
 	}
+	asksModel := func(approver.ToolCall) (approver.Verdict, error) {
+		return approver.Verdict{Decision: approver.Ask, Severity: approver.High, Rule: "r", By: "t",
+			MinTier: approver.TierEvaluation}, nil
+	}
 	once := func(c approver.ToolCall) (approver.Verdict, error) {
 		if string(c.Args) == `"safer"` {
 			return approver.Verdict{Decision: approver.Pass}, nil
@@ -45,6 +49,8 @@ func TestOnlyPlainPassesAreRecordedLater(t *testing.T) {
 		{"observed denial", Gate{Stages: []approver.Stage{ruled(approver.Deny)}, Observe: observed}, approver.Pass, false},
 		{"observed warning", Gate{Stages: []approver.Stage{ruled(approver.Warn)}, Observe: observed}, approver.Pass, false},
 		{"fail open", Gate{Stages: []approver.Stage{stage(unavailable)}, FailOpen: true}, approver.Pass, false},
+		{"a question that a model settled", Gate{Stages: []approver.Stage{stage(asksModel)}, Evaluator: says(approver.Pass),
+			Tiers: approver.TierEvaluation}, approver.Pass, false},
 		{"no stages", Gate{}, approver.Deny, false},
 	} {
 		audit, later := &memAudit{}, 0

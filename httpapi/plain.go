@@ -144,9 +144,6 @@ func (d *plainDoor) first(c *counted, buf []byte) (ahead []byte, hands bool) {
 	n, end := 0, -1
 	for end < 0 {
 		m, err := c.UnixConn.Read(buf[n:])
-		if n == 0 && m > 0 {
-			c.of.remove(c)
-		}
 		n += m
 		end = bytes.Index(buf[:n], []byte("\r\n\r\n"))
 		switch {
@@ -161,6 +158,7 @@ func (d *plainDoor) first(c *counted, buf []byte) (ahead []byte, hands bool) {
 	if !ok || int64(n-end-4) > head.length {
 		return bytes.Clone(buf[:n]), true
 	}
+	c.of.remove(c) // until its head is whole, a connection gives way to those of others
 	return d.respond(c, buf, head, buf[end+4:n])
 }
 
@@ -220,8 +218,7 @@ func (d *plainDoor) respond(c *counted, buf []byte, head plainHead, body []byte)
 	if n == 0 {
 		return nil, false
 	}
-	c.of.remove(c)
-	return bytes.Clone(buf[:n]), true
+	return bytes.Clone(buf[:n]), true // net/http takes it out once the next head is whole
 }
 
 // drainTime is how long a peer that was refused may go on sending.

@@ -280,3 +280,36 @@ func TestAPanicCutsOneConnection(t *testing.T) {
 		}
 	}
 }
+
+// The story: a byte on each of its connections, and a user had taken every place of theirs: the next courier,
+// and the report of what ran, were turned away. Until its head is whole a connection gives way.
+func TestHalfAHeadGivesWay(t *testing.T) {
+	for name, first := range map[string]string{
+		"silent": "", "P": "P", "G": "G", "most of a head": plainStart + "Host: appro",
+	} {
+		s := &Submit{Admit: me(), Log: quiet(), MaxConnsEach: 2, Hook: func(context.Context, HookRequest) HookAnswer {
+			return HookAnswer{ExitZero: true}
+		}}
+		socket, _ := run(t, s.Serve)
+		for range 2 {
+			c, err := net.Dial("unix", socket)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			_, _ = io.WriteString(c, first)
+		}
+		time.Sleep(50 * time.Millisecond)
+		c, err := net.Dial("unix", socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		_, _ = io.WriteString(c, "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n")
+		head := make([]byte, len("HTTP/1.1 200"))
+		_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+		if _, err := io.ReadFull(c, head); err != nil || string(head) != "HTTP/1.1 200" {
+			t.Errorf("%s: %q, %v", name, head, err)
+		}
+	}
+}

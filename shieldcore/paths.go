@@ -197,16 +197,18 @@ const (
 
 func (c *homeCache) of(uid uint32) (dir string, ok bool) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := time.Now()
-	if h := c.known[uid]; now.Before(h.until) {
+	h := c.known[uid]
+	c.mu.Unlock()
+	if time.Now().Before(h.until) {
 		return h.dir, h.ok
 	}
+	dir, ok = homeOf(uid) // a slow directory service must not hold up the others
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.known == nil || len(c.known) >= maxHomes {
 		c.known = map[uint32]knownHome{}
 	}
-	dir, ok = homeOf(uid)
-	c.known[uid] = knownHome{dir, ok, now.Add(homeKept)}
+	c.known[uid] = knownHome{dir, ok, time.Now().Add(homeKept)}
 	return dir, ok
 }
 

@@ -121,6 +121,14 @@ func (f *diskFile) Sync(flags vfs.SyncFlag) error {
 	return err
 }
 
+// HasMoved implements [vfs.FileHasMoved]: SQLite leaves the log of a file that is no longer there.
+func (f *diskFile) HasMoved() (bool, error) {
+	if m, ok := f.File.(vfs.FileHasMoved); ok {
+		return m.HasMoved()
+	}
+	return false, nil
+}
+
 // SharedMemory implements [vfs.FileSharedMemory].
 func (f *diskFile) SharedMemory() vfs.SharedMemory {
 	if s, ok := f.File.(vfs.FileSharedMemory); ok {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // stopped opens a store that no daemon has. It does read, closes the store, with which its log
@@ -20,6 +21,9 @@ func stopped(path string, read func(c *conn) error, then func() error) (err erro
 		return fmt.Errorf("store: %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := ours(f, path); err != nil {
+		return err
+	}
 	if err := lock(f, lockTime); err != nil {
 		return err
 	}
@@ -36,6 +40,19 @@ func stopped(path string, read func(c *conn) error, then func() error) (err erro
 		return err
 	}
 	return then()
+}
+
+// ours refuses the file of another user. What SQLite makes beside it would be this user's, so that
+// its daemon could not start; and whoever owns the folder could lead a root that writes there elsewhere.
+func ours(f *os.File, path string) error {
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	if is, known := info.Sys().(*syscall.Stat_t); !known || int64(is.Uid) != int64(os.Geteuid()) {
+		return fmt.Errorf("store: %s belongs to another user: run this as the user of the daemon (sudo -u NAME …)", path)
+	}
+	return nil
 }
 
 func absent(path string, missing bool) error {

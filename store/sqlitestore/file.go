@@ -174,7 +174,7 @@ func prepare(f *os.File, path string, log *slog.Logger) (ready bool, err error) 
 // private makes the files beside the store before SQLite does, so that nobody else can read them.
 func private(path string) error {
 	for _, name := range []string{path + "-wal", path + "-shm"} {
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 		if err == nil {
 			err = errors.Join(f.Chmod(0o600), f.Close())
 		}
@@ -269,7 +269,7 @@ func swap(name, path string) error {
 		return err
 	}
 	if was, ok := info.Sys().(*syscall.Stat_t); ok && int(was.Uid) != os.Geteuid() {
-		if err := os.Chown(name, int(was.Uid), int(was.Gid)); err != nil {
+		if err := os.Lchown(name, int(was.Uid), int(was.Gid)); err != nil {
 			return fmt.Errorf("%s belongs to uid %d: run this as that user, or as root: %w", path, was.Uid, err)
 		}
 	}

@@ -184,8 +184,9 @@ func (s *Store) release() error {
 		errs = append(errs, (<-s.readers).shut()) // once the read that is under way is done
 	}
 	errs = append(errs, s.checkpoints.conn.shut())
-	if s.broken != nil && s.conn != nil && s.conn.dead == nil {
-		// The log may not be on the disk as this process sees it; the next one reads it anew.
+	if s.conn != nil && s.conn.dead == nil && (s.broken != nil || s.file == nil || s.there() != nil) {
+		// The log may not be on the disk as this process sees it, or another one is in its place, which
+		// SQLite would remove by its name; the next process reads what is there.
 		errs = append(errs, leaveLog(s.conn))
 	}
 	return errors.Join(append(errs, s.conn.shut(), s.lock.Close())...)

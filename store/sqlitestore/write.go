@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -300,7 +301,7 @@ func (s *Store) commit(ops []*op) {
 // near. If f wrote nothing, nothing is committed. If there is no error, what f wrote is on disk.
 func (s *Store) transact(mark int64, forget int, f func(b *batch) (wrote bool, err error)) (err error) {
 	if s.broken == nil {
-		s.broken = s.lost()
+		s.broken = cmp.Or(s.conn.dead, s.lost())
 	}
 	if s.broken != nil {
 		return s.broken

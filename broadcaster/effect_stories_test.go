@@ -1,0 +1,128 @@
+package broadcaster
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"approver.example"
+)
+
+// The story: the commit of a yes was held up for a little more than examinedFor, as by a store that was
+// away. So the call was examined again, after the last look, and that took a while. Somebody froze
+// everything meanwhile, heard that it is done, and then the call ran. The look is the last thing now.
+func TestAFreezeDuringTheSecondExamination(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mem := newMemKV()
+		kv := &awaitedKV{memKV: mem}
+		x := newBenchOn(t, mem, kv)
+		bind := x.Fingerprint
+		acknowledged := make(chan time.Time, 1)
+		x.tune(func(o *Options) {
+			o.Fingerprint = func(ctx context.Context, c approver.ToolCall) (approver.Binding, error) {
+				if kv.consumed.Load() && kv.once.CompareAndSwap(false, true) {
+					go func() {
+						_, err := x.Controls.Freeze(t.Context(), "op", "x")
+						if err != nil {
+							t.Error(err)
+						}
+						acknowledged <- time.Now()
+					}()
+					time.Sleep(300 * time.Millisecond) // hashes files
+				}
+				return bind(ctx, c)
+			}
+		})
+		answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
+		time.Sleep(time.Second)
+		go x.tap(x.tg, 0, "1", true)
+		v := <-answer
+		told := time.Now()
+		var at time.Time
+		select {
+		case at = <-acknowledged:
+		case <-time.After(time.Minute):
+			t.Fatal("no second examination")
+		}
+		t.Logf("verdict %v, told %v after the acknowledgment", v.Decision, told.Sub(at))
+		if v.Decision == approver.Allow && told.After(at) {
+			t.Errorf("released %v after the freeze was acknowledged", told.Sub(at))
+		}
+	})
+}
+
+type awaitedKV struct {
+	*memKV
+	consumed, once atomic.Bool
+	looks          atomic.Int64
+	slow           time.Duration
+	from           int64 // the look after which act is called
+	act            func()
+	hold           bool
+}
+
+func (k *awaitedKV) PutBefore(
+	ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keep time.Time,
+) error {
+	released := strings.Contains(key, "}:req:") && strings.Contains(string(value), `"state":"consumed"`)
+	if released && !k.consumed.Swap(true) && k.slow == 0 {
+		time.Sleep(examinedFor + 100*time.Millisecond)
+	}
+	return k.memKV.PutBefore(ctx, before, key, value, prev, next, due, keep)
+}
+
+func (k *awaitedKV) Get(ctx context.Context, key string) ([]byte, approver.Rev, error) {
+	value, rev, err := k.memKV.Get(ctx, key)
+	if key == controlKey() && k.slow > 0 && (k.consumed.Load() || k.hold) {
+		if k.looks.Add(1) == k.from && k.act != nil {
+			go k.act()
+		}
+		time.Sleep(k.slow)
+	}
+	return value, rev, err
+}
+
+// The same of a yes that lasts: its last look was as old as it was.
+func TestAFreezeDuringTheUseOfAGrant(t *testing.T) {
+	for from := int64(1); from <= maxLooks; from++ { // the first is before the use is stored
+		synctest.Test(t, func(t *testing.T) {
+			mem := newMemKV()
+			kv := &awaitedKV{memKV: mem, from: from}
+			x := newBenchOn(t, mem, kv)
+			kv.consumed.Store(true)
+			v := x.askAsync(t.Context(), testCall("c1"), approver.High)
+			synctest.Wait()
+			if out := x.command(0, "/approve CODE 60m"); out.Kind != approver.OutcomeApproved {
+				t.Fatalf("%+v", out)
+			}
+			<-v
+			time.Sleep(time.Minute)
+			acknowledged := make(chan time.Time, 1)
+			kv.act = func() {
+				kv.hold = false
+				kv.consumed.Store(false)
+				if _, err := x.Controls.Freeze(t.Context(), "op", "x"); err != nil {
+					t.Log("freeze:", err)
+				}
+				acknowledged <- time.Now()
+			}
+			kv.slow = 300 * time.Millisecond
+			kv.looks.Store(0)
+			kv.hold = true
+			got := <-x.askAsync(t.Context(), testCall("c2"), approver.High)
+			told := time.Now()
+			select {
+			case at := <-acknowledged:
+				t.Logf("look %d: verdict %v (%s), told %v after the acknowledgment", from, got.Decision, got.Reason, told.Sub(at))
+				if got.Decision == approver.Allow && told.After(at) {
+					t.Errorf("look %d: released %v after the freeze was acknowledged", from, told.Sub(at))
+				}
+			case <-time.After(5 * time.Second):
+				t.Logf("look %d did not come: %v", from, got.Decision)
+			}
+		})
+	}
+}
