@@ -53,13 +53,13 @@ var situations = []situation{
 	{name: "output read only", script: `exec "$@" --socket DIR/d 1</dev/null`, mute: true},
 	{name: "output a folder", script: `exec "$@" --socket DIR/d 1</`, mute: true},
 	{name: "output a pipe that is closed",
-		script: `mkfifo DIR/p.$$ && exec 3<>DIR/p.$$ 4>DIR/p.$$ 3<&- && exec "$@" --socket DIR/d >&4 4>&-`, mute: true},
+		script: `mkfifo p && exec 3<>p 4>p 3<&- && exec "$@" --socket DIR/d >&4 4>&-`, mute: true},
 	{name: "output a pipe that is full",
-		script: `mkfifo DIR/p.$$ && exec 3<>DIR/p.$$ && dd if=/dev/zero bs=65536 count=1 >&3 2>/dev/null && exec "$@" ` +
+		script: `mkfifo p && exec 3<>p && dd if=/dev/zero bs=65536 count=1 >&3 2>/dev/null && exec "$@" ` +
 			`--socket DIR/d >&3`, mute: true},
 	{name: "empty input", script: `exec "$@" --socket DIR/d </dev/null`},
 	{name: "input without end, nothing comes",
-		script: `mkfifo DIR/p.$$ && exec 3<>DIR/p.$$ && exec "$@" --socket DIR/d <&3`},
+		script: `mkfifo p && exec 3<>p && exec "$@" --socket DIR/d <&3`},
 	{name: "input without end, zeros", script: `exec "$@" --socket DIR/d </dev/zero`},
 	{name: "100 MB", script: `head -c 100000000 /dev/zero | "$@" --socket DIR/d`},
 	{name: "input is a folder", script: `exec "$@" --socket DIR/d </`},
@@ -80,7 +80,7 @@ var situations = []situation{
 		script: `(sleep 0.3; kill -STOP $$; sleep 1.5; kill -CONT $$) & exec "$@" --socket DIR/h`},
 	{name: "HOME unset", script: `unset HOME; exec "$@"`},
 	{name: "HOME relative", script: `HOME=x exec "$@"`},
-	{name: "folder removed", script: `mkdir DIR/g.$$ && cd DIR/g.$$ && rmdir DIR/g.$$ && exec "$@" --socket DIR/d`},
+	{name: "folder removed", script: `mkdir g && cd g && rmdir ../g && exec "$@" --socket DIR/d`},
 	{name: "socket is a file", script: `exec "$@" --socket DIR/file`},
 	{name: "socket is a folder", script: `exec "$@" --socket DIR/folder`},
 	{name: "socket is a link to nowhere", script: `exec "$@" --socket DIR/link`},
@@ -146,11 +146,11 @@ func meet(t *testing.T, s situation, script, home, agent, event string) {
 	if ctx.Err() != nil {
 		t.Errorf("%s %s: no end after %v", agent, event, took)
 	}
-	// The runtime may have said something before. Where nothing can be read there, the
-	// document has the reason: the daemon's, or on a slow machine that it came too late.
-	lines := strings.Split(strings.TrimSuffix(errs.String(), "\n"), "\n")
-	reasons := []string{lines[len(lines)-1]}
-	if reasons[0] == "" {
+	// The runtime may have said something before and after it. Where nothing can be read
+	// there, the document has the reason: the daemon's, or on a slow machine that it came
+	// too late.
+	reasons := strings.Split(strings.TrimSuffix(errs.String(), "\n"), "\n")
+	if errs.Len() == 0 {
 		reasons = []string{"denied",
 			"approver had no answer within 1s, so the call was stopped; the user can see why with approver status"}
 	}

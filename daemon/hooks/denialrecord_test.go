@@ -26,6 +26,9 @@ func (j judging) Judge(ctx context.Context, _ approver.ToolCall) (approver.Verdi
 	return j(ctx)
 }
 
+// leaving is the key of what the agent of a call does when the call is judged: it leaves.
+type leaving struct{}
+
 // A locked buffer is one that many may write to.
 type lockedBuffer struct {
 	mu  sync.Mutex
@@ -52,6 +55,9 @@ func TestEachDeniedCallIsRecorded(t *testing.T) {
 	away := fmt.Errorf("redis: get: i/o timeout: %w", approver.ErrAway)
 	hang := func(err error) judging {
 		return func(ctx context.Context) (approver.Verdict, error) {
+			if leave, ok := ctx.Value(leaving{}).(context.CancelFunc); ok {
+				leave()
+			}
 			<-ctx.Done()
 			return approver.Verdict{Decision: approver.Pass, Severity: approver.High}, err
 		}
@@ -62,12 +68,12 @@ func TestEachDeniedCallIsRecorded(t *testing.T) {
 		gone  bool // the agent leaves before its time is over
 		what  string
 	}{
-		"the store is away":          {stage: hang(away), what: "ls 3"},
-		"the store answers too late": {stage: hang(nil), what: "ls 3"},
-		"another failure":            {stage: hang(errors.New("broken")), what: "ls 3"},
-		"the context's own error":    {stage: hang(context.DeadlineExceeded), what: "ls 3"},
-		"the agent leaves":           {stage: hang(fmt.Errorf("redis: %w", context.Canceled)), gone: true, what: "ls 3"},
-		"the agent leaves a pass":    {stage: hang(nil), gone: true, what: "ls 3"},
+		"the store is away":          {stage: hang(away), what: `what="ls `},
+		"the store answers too late": {stage: hang(nil), what: `what="ls `},
+		"another failure":            {stage: hang(errors.New("broken")), what: `what="ls `},
+		"the context's own error":    {stage: hang(context.DeadlineExceeded), what: `what="ls `},
+		"the agent leaves":           {stage: hang(fmt.Errorf("redis: %w", context.Canceled)), gone: true, what: `what="ls `},
+		"the agent leaves a pass":    {stage: hang(nil), gone: true, what: `what="ls `},
 		"no turn comes":              {stage: hang(nil), busy: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -98,8 +104,10 @@ func TestEachDeniedCallIsRecorded(t *testing.T) {
 				all.Go(func() {
 					ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 					defer cancel()
-					if c.gone {
-						time.AfterFunc(10*time.Millisecond, cancel)
+					if c.gone { // when its turn has come, however long that takes here
+						ctx, cancel = context.WithCancel(t.Context())
+						defer cancel()
+						ctx = context.WithValue(ctx, leaving{}, cancel)
 					}
 					payload := fmt.Sprintf(`{"session_id":"s","cwd":"/p","hook_event_name":"PreToolUse","tool_name":"Bash",`+
 						`"tool_input":{"command":"ls %d"},"tool_use_id":"u%d"}`, i, i)
