@@ -161,6 +161,25 @@ type RevReader interface {
 	GetUnless(ctx context.Context, key string, known Rev) (value []byte, rev Rev, err error)
 }
 
+// An AheadReader is a KV that reads records before they are asked for, at the price of one.
+type AheadReader interface {
+	// ReadAhead begins to read the records, and returns a context in which the first Get, or
+	// GetNow, of each may return what that reading finds. It began after the call of ReadAhead,
+	// and is at most MaxAhead old; a later Get of the same record reads it again.
+	ReadAhead(ctx context.Context, keys ...string) context.Context
+}
+
+// MaxAhead is how long a reading ahead may be used.
+const MaxAhead = time.Second
+
+// ReadAhead begins to read records that are soon needed, where the store can.
+func ReadAhead(ctx context.Context, store KV, keys ...string) context.Context {
+	if r, ok := store.(AheadReader); ok {
+		return r.ReadAhead(ctx, keys...)
+	}
+	return ctx
+}
+
 // A Sweeper is a KV that can look through all shards at the cost of one.
 type Sweeper interface {
 	// DueAll returns what Due returns for every shard, up to limit keys of each. If some shards

@@ -37,6 +37,9 @@ func (b *Broadcaster) ask(
 	if err != nil {
 		return Request{}, false, err
 	}
+	scope := scopeOf(call, bound.Fingerprint)
+	ctx = approver.ReadAhead(ctx, b.Store, approver.Key("grant", scope), approver.Key("call", call.ID),
+		approver.Key("parked", scope), approver.Key("same", scope))
 	// A yes that lasts needs nobody.
 	err = patiently(ctx, func() error { r, err = b.Grants.use(ctx, call, why, bound.Fingerprint); return err })
 	if !errors.Is(err, approver.ErrNotFound) {
@@ -113,6 +116,7 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call approver.ToolCa
 	watchCtx, stop := context.WithCancel(ctx)
 	defer stop()
 	hint := hints(watchCtx, b.Store, approver.Key("req", r.ID))
+	dropFirst(hint) // what it says first is looked at now
 	var seen approver.Rev
 	var there time.Time // when the record last existed
 	for {
@@ -157,6 +161,9 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call approver.ToolCa
 func (b *Broadcaster) advance(
 	ctx context.Context, r Request, seen approver.Rev, call approver.ToolCall, holder string,
 ) (next Request, rev approver.Rev, within time.Duration, err error) {
+	if mine, rev, ok := b.Requests.cache.stored(r.ID); ok && mine.State.Settled() {
+		return mine, rev, 0, nil // the answer that has just come released it, in this process
+	}
 	r, rev, now, err := b.Requests.reload(ctx, r, seen)
 	if err != nil || r.State.Settled() {
 		return r, rev, 0, err

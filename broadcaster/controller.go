@@ -30,7 +30,17 @@ func (k *Controller) Load(ctx context.Context) (c Controls, now time.Time, err e
 	return c, now, err
 }
 
-// change applies one step to the controls.
+// Recent is Load for a step of a call. The controls may have been read for another step, a moment ago.
+func (k *Controller) Recent(ctx context.Context) (c Controls, now time.Time, err error) {
+	c, ok := k.Mark.recent()
+	if !ok {
+		return k.Load(ctx)
+	}
+	now, err = k.Store.Now(ctx)
+	return c, now, err
+}
+
+// change applies one step to the controls. It returns once every process goes by it: see recentFor.
 func (k *Controller) change(ctx context.Context, step func(*Controls, time.Time) error) (Controls, error) {
 	c, err := changeControls(ctx, k.Store, k.Mark, k.records.put, func(c *Controls, now time.Time) error {
 		missing, why := c.Missing, c.Freeze.Reason
@@ -46,6 +56,7 @@ func (k *Controller) change(ctx context.Context, step func(*Controls, time.Time)
 	})
 	if err == nil {
 		k.backlog.loss.forget()
+		_ = sleep(context.WithoutCancel(ctx), recentFor)
 	}
 	return c, err
 }

@@ -49,6 +49,14 @@ func readControls(ctx context.Context, store approver.KV, mark *ControlMark) (Co
 	return c, err
 }
 
+// recentControls is readControls that is content with what was read a moment ago.
+func recentControls(ctx context.Context, store approver.KV, mark *ControlMark) (Controls, error) {
+	if c, ok := mark.recent(); ok {
+		return c, nil
+	}
+	return readControls(ctx, store, mark)
+}
+
 // readStored is readControls that needs the store's answer: a freeze that this process holds
 // does not tell who was removed.
 func readStored(ctx context.Context, store approver.KV, mark *ControlMark) (Controls, error) {
@@ -73,7 +81,7 @@ func decodeControls(mark *ControlMark, read func() ([]byte, error)) (c Controls,
 }
 
 func decodeOnce(mark *ControlMark, read func() ([]byte, error)) (c Controls, err error) {
-	known := mark.Version()
+	known, began := mark.Version(), time.Now()
 	value, err := read()
 	if err == nil {
 		c, err = mark.decode(value)
@@ -81,6 +89,7 @@ func decodeOnce(mark *ControlMark, read func() ([]byte, error)) (c Controls, err
 	why := vanished
 	switch {
 	case err == nil:
+		mark.noteRead(c, began)
 		return mark.check(c, known), nil
 	case errors.Is(err, approver.ErrTampered):
 		why = fmt.Sprintf("%s (the key %s)", forged, controlKey())

@@ -104,7 +104,7 @@ func TestAFreezeDuringTheUseOfAGrant(t *testing.T) {
 				t.Fatalf("%+v", out)
 			}
 			<-first
-			time.Sleep(time.Minute)
+			time.Sleep(time.Minute + 2*recentFor) // not when something else looks
 			acknowledged := make(chan time.Time, 1)
 			slow := &slowLooks{act: func() {
 				_, _ = x.Controls.Freeze(x.t.Context(), "op", "x")

@@ -56,7 +56,7 @@ func (k *Grants) use(
 	var now time.Time
 	g, err := k.change(ctx, scopeOf(call, fp), func(g *lastingGrant) (before time.Time, err error) {
 		var c Controls
-		if c, now, err = k.controls.Load(ctx); err != nil {
+		if c, now, err = k.controls.Recent(ctx); err != nil {
 			return time.Time{}, err
 		}
 		if !g.holds(call, why, fp, c, now) || !k.approvers.listed(g.Request.Resolution) {
@@ -172,6 +172,11 @@ func (k *Grants) stillGood(ctx context.Context, r Request, call approver.ToolCal
 	if err != nil {
 		return err
 	}
+	return k.goodUnder(ctx, c, r, call)
+}
+
+// goodUnder is stillGood by controls that were read.
+func (k *Grants) goodUnder(ctx context.Context, c Controls, r Request, call approver.ToolCall) error {
 	if err := c.void(r, call); err != nil {
 		return err
 	}

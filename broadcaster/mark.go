@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
+	"time"
 
 	"approver.example"
 )
@@ -26,6 +27,7 @@ type ControlMark struct {
 	held    *heldFreeze
 	read    []byte   // the record that was read last
 	decoded Controls // the same
+	readAt  time.Time
 }
 
 // NewControlMark returns a mark that knows a version, such as the one in the audit.
@@ -75,6 +77,34 @@ func (m *ControlMark) check(c Controls, known uint64) Controls {
 	return m.with(c)
 }
 
+// recentFor is how long the controls that were read for one step of a call count for its other steps,
+// and for those of other calls. They do not count where a yes is given: see Grants.stands. Whoever changes
+// the controls waits as long, so that afterwards nobody goes by those before.
+const recentFor = 5 * time.Millisecond
+
+// recent returns the controls, if they were read a moment ago and this process knows of no change.
+func (m *ControlMark) recent() (c Controls, ok bool) {
+	if m == nil {
+		return c, false
+	}
+	m.mu.Lock()
+	c, ok = m.decoded.owned(), m.decoded.Version == m.version && time.Since(m.readAt) < recentFor
+	m.mu.Unlock()
+	return m.with(c), ok
+}
+
+// noteRead notes when the reading of the controls c began.
+func (m *ControlMark) noteRead(c Controls, began time.Time) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if c.Version == m.decoded.Version && began.After(m.readAt) {
+		m.readAt = began
+	}
+}
+
 // decode returns the controls of a record. Each call reads the record several times, and it seldom
 // changes: one that is the same as before is not decoded again. Its lists are the caller's own.
 func (m *ControlMark) decode(record []byte) (c Controls, err error) {
@@ -87,10 +117,15 @@ func (m *ControlMark) decode(record []byte) (c Controls, err error) {
 	} else if json.Unmarshal(record, &c) != nil {
 		return Controls{}, approver.ErrTampered
 	} else if m != nil {
-		m.read, m.decoded = record, c
+		m.read, m.decoded, m.readAt = record, c, time.Time{}
 	}
+	return c.owned(), nil
+}
+
+// owned returns the controls with lists of their own.
+func (c Controls) owned() Controls {
 	c.Holds, c.Removed = slices.Clone(c.Holds), slices.Clone(c.Removed)
-	return c, nil
+	return c
 }
 
 // Removed returns the removals that this process knows of.

@@ -274,3 +274,54 @@ func TestADecodedRecordIsUsedForItselfOnly(t *testing.T) {
 		}
 	}
 }
+
+// The controls that one step of a call has read count for its other steps, but never for longer than
+// recentFor, and never when this process knows of a change.
+func TestControlsThatWereReadAMomentAgo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		x, y := newBench(t, kv), newBench(t, kv)
+		frozen := func(when string, x *bench, want bool) {
+			t.Helper()
+			c, now, err := x.Controls.Recent(t.Context())
+			if err != nil || c.Frozen() != want || now.IsZero() {
+				t.Errorf("%s: frozen %v, %v, %v", when, c.Frozen(), now, err)
+			}
+		}
+		read := func() {
+			t.Helper()
+			if _, _, err := x.Controls.Load(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		read()
+		was := kv.record(controlKey())
+		if _, err := y.Controls.Freeze(t.Context(), "Ada", ""); err != nil {
+			t.Fatal(err)
+		}
+		frozen("after it was acknowledged elsewhere", x, true)
+		kv.replace(controlKey(), was)
+		frozen("the store lost it a moment ago", x, true)
+		time.Sleep(recentFor)
+		frozen("the store lost it", x, true) // which is a freeze
+		if err := x.Controls.Unfreeze(t.Context(), "Ada"); err != nil {
+			t.Fatal(err)
+		}
+		read()
+		if c, ok := x.Mark.recent(); !ok || c.Frozen() {
+			t.Errorf("a moment after a reading: %v, frozen %v", ok, c.Frozen())
+		}
+		x.Mark.hold(Freeze{At: time.Now(), By: "Ada"})
+		frozen("a freeze that only this process holds", x, true)
+		x.Mark.took(x.Mark.holding())
+		read()
+		x.Mark.check(Controls{Version: x.Mark.Version() + 1}, 0)
+		if _, ok := x.Mark.recent(); ok {
+			t.Error("this process knows of a newer version")
+		}
+		var none *ControlMark
+		if _, ok := none.recent(); ok {
+			t.Error("nothing was read")
+		}
+	})
+}

@@ -59,7 +59,7 @@ func (k *Controller) Pause(ctx context.Context, asked *Controls, d time.Duration
 // PausedFor is Gate.Paused: whether a call of this severity is let through to the agent's own
 // permission flow. If the store cannot say, people are asked.
 func (k *Controller) PausedFor(ctx context.Context, s approver.Severity) (string, bool) {
-	c, now, err := k.Load(ctx)
+	c, now, err := k.Recent(ctx)
 	if err != nil || !c.Paused(s, now) {
 		return "", false
 	}
@@ -114,7 +114,7 @@ func (k *Controller) Enforce(ctx context.Context, by string) (last Observe, ende
 // Observing is Gate.Observe: whether findings are recorded and not enforced. If the store
 // cannot say, they are enforced.
 func (k *Controller) Observing(ctx context.Context, _ approver.Verdict) (string, bool) {
-	c, now, err := k.Load(ctx)
+	c, now, err := k.Recent(ctx)
 	if err != nil || !c.Observing(now) {
 		return "", false
 	}

@@ -216,7 +216,7 @@ func (o *opener) create(ctx context.Context, q question, c *claim) (Request, err
 	if err != nil {
 		return Request{}, err
 	}
-	controls, now, err := o.controls.Load(ctx)
+	controls, now, err := o.controls.Recent(ctx)
 	if err != nil {
 		return Request{}, err
 	}

@@ -60,7 +60,11 @@ func (l *releases) examine(
 	if err != nil || !bound.Fingerprint.Equal(r.Fingerprint) || !l.stillEdited(ctx, r, call) {
 		return "", approver.CallChanged, nil
 	}
-	if err := l.grants.stillGood(ctx, r, call); isVoid(err) {
+	c, err := recentControls(ctx, l.Store, l.Mark) // the last look reads them again
+	if err == nil {
+		err = l.grants.goodUnder(ctx, c, r, call)
+	}
+	if isVoid(err) {
 		return "", causeOf(err), nil
 	} else if err != nil {
 		return "", approver.NoCause, err
@@ -426,6 +430,10 @@ func (l *releases) awaitHandover(ctx context.Context, r Request) (Request, bool)
 	if r.ReleasedBy == l.process {
 		if !l.handovers.wait(ctx, r.ID) {
 			return r, false
+		}
+		// Only this process says whether the yes was given.
+		if kept, _, ok := l.requests.cache.stored(r.ID); ok && kept.State.Settled() {
+			return kept, true
 		}
 		if fresh, _, err := l.requests.load(ctx, r.ID); err == nil && fresh.State.Settled() {
 			return fresh, true

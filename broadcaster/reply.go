@@ -51,6 +51,7 @@ func (a *Answers) replyTo(ctx context.Context, rep approver.Reply) (out told) {
 		out = answered(out)
 	}()
 	began := time.Now()
+	ctx = a.ahead(ctx, rep)
 	who, why := a.approvers.counted(ctx, rep.Channel, rep.Sender)
 	if why.Format != "" {
 		out = outcomeOfMessage(approver.OutcomeRefused, why)
@@ -78,6 +79,19 @@ func (a *Answers) replyTo(ctx context.Context, rep approver.Reply) (out told) {
 		a.noteRefusal(ctx, rep, r, out)
 	}
 	return out
+}
+
+// ahead begins to read what an answer to a card needs.
+func (a *Answers) ahead(ctx context.Context, rep approver.Reply) context.Context {
+	who, ok := a.approvers.people.Load().Lookup(rep.Channel, rep.Sender)
+	if !ok || rep.Request == "" || !rep.Code.IsZero() {
+		return ctx
+	}
+	keys := []string{controlKey(), approver.Key("req", rep.Request)}
+	if rep.Approve {
+		keys = append(keys, lockKey(who, rep))
+	}
+	return approver.ReadAhead(ctx, a.Store, keys...)
 }
 
 // lastAnswers is how long an answer may still be stored after this process was told to stop.

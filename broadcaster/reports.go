@@ -85,10 +85,14 @@ func (p *Reports) recordAcked(ctx context.Context, r Request, why string) error 
 	return nil
 }
 
-// Released reports whether the yes of a request was given to a call.
-func (p *Reports) Released(ctx context.Context, callID string) (bool, error) {
+// Released reports whether the yes of a request was given to a call. If request is not empty, this
+// process may have given it a moment ago.
+func (p *Reports) Released(ctx context.Context, callID, request string) (bool, error) {
+	r, _, mine := p.requests.cache.stored(request)
+	if mine && r.CallID == callID && r.ReleasedBy == p.process && gaveTo(r, callID) {
+		return true, nil
+	}
 	id, _, err := p.requests.idByCall(ctx, callID)
-	var r Request
 	if err == nil {
 		r, err = p.requests.Get(ctx, id)
 	}
@@ -97,13 +101,17 @@ func (p *Reports) Released(ctx context.Context, callID string) (bool, error) {
 	} else if err != nil {
 		return false, err
 	}
+	return gaveTo(r, callID), nil
+}
+
+func gaveTo(r Request, callID string) bool {
 	if r.State != approver.Consumed || !r.Resolution.Approve {
-		return false, nil
+		return false
 	}
 	if i := r.Also.at(callID); i >= 0 {
-		return !r.Also[i].Taken.IsZero() && !r.Also[i].Lost, nil
+		return !r.Also[i].Taken.IsZero() && !r.Also[i].Lost
 	}
-	return r.CallID == callID && (r.Withheld == approver.NoCause || r.Repeats > 0), nil
+	return r.CallID == callID && (r.Withheld == approver.NoCause || r.Repeats > 0)
 }
 
 // lapse ends the time in which the yes to r may be taken. The process that released it does so

@@ -36,8 +36,9 @@ type versions struct {
 }
 
 type version struct {
-	rev approver.Rev
-	r   *Request // never changed
+	rev  approver.Rev
+	r    *Request // never changed
+	mine bool     // this process was told that it is stored, durably
 }
 
 // at returns the request as it is at a revision, if it is cached.
@@ -83,6 +84,18 @@ func (k *requestCache) last(id string) (Request, approver.Rev, bool) {
 	return *v.r, v.rev, true
 }
 
+// stored returns the newest cached revision of a request if this process wrote it, and was told that
+// it is durable.
+func (k *requestCache) stored(id string) (Request, approver.Rev, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	all := k.of[id]
+	if all == nil || !all.last.mine {
+		return Request{}, "", false
+	}
+	return *all.last.r, all.last.rev, true
+}
+
 // begin remembers a request that is about to be stored at rev: whoever waits for it reads it before the writer
 // is told that it is stored. The writer calls the returned function once it is told.
 func (k *requestCache) begin(rev approver.Rev, r *Request) (done func()) {
@@ -90,7 +103,7 @@ func (k *requestCache) begin(rev approver.Rev, r *Request) (done func()) {
 	defer k.mu.Unlock()
 	id := r.ID
 	all := k.room(id)
-	all.writing = append(all.writing, version{rev, r})
+	all.writing = append(all.writing, version{rev: rev, r: r})
 	return func() {
 		k.mu.Lock()
 		defer k.mu.Unlock()
@@ -120,9 +133,19 @@ func (k *requestCache) room(id string) *versions {
 	return all
 }
 
-// note remembers a request as it is stored at rev, in size bytes. It forgets one that is too large,
+// note remembers a request as it was read at rev, in size bytes. It forgets one that is too large,
 // and the oldest of many that are closed.
 func (k *requestCache) note(r *Request, rev approver.Rev, size int) {
+	k.keep(version{rev: rev, r: r}, size)
+}
+
+// wrote is note for a request that this process has stored.
+func (k *requestCache) wrote(r *Request, rev approver.Rev, size int) {
+	k.keep(version{rev: rev, r: r, mine: true}, size)
+}
+
+func (k *requestCache) keep(v version, size int) {
+	r := v.r
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if size > maxCachedBytes {
@@ -130,10 +153,12 @@ func (k *requestCache) note(r *Request, rev approver.Rev, size int) {
 		return
 	}
 	all := k.room(r.ID)
-	if all.last.rev != rev {
+	if all.last.rev != v.rev {
 		all.before = all.last
+	} else {
+		v.mine = v.mine || all.last.mine // it was also read
 	}
-	all.last = version{rev, r}
+	all.last = v
 	if !r.Closed || slices.Contains(k.closed, r.ID) {
 		return
 	}

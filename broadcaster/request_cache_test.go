@@ -125,3 +125,31 @@ func TestRequestCacheWhileWriting(t *testing.T) {
 		t.Errorf("%d are kept", len(k.of))
 	}
 }
+
+// Only what this process was told to be durable counts as stored: what it read may be lost yet, and what
+// another process wrote since is newer.
+func TestStoredIsWhatWasWrittenHere(t *testing.T) {
+	var k requestCache
+	r := &Request{ID: "r"}
+	if _, _, ok := k.stored("r"); ok {
+		t.Error("nothing was written")
+	}
+	done := k.begin("1", r)
+	if _, _, ok := k.stored("r"); ok {
+		t.Error("it is about to be written")
+	}
+	k.note(r, "1", 1) // whoever waits for it reads it before the writer is told
+	if _, _, ok := k.stored("r"); ok {
+		t.Error("it was only read")
+	}
+	k.wrote(r, "1", 1)
+	done()
+	k.note(r, "1", 1)
+	if _, rev, ok := k.stored("r"); !ok || rev != "1" {
+		t.Errorf("it was written here: %v at %s", ok, rev)
+	}
+	k.note(r, "2", 1)
+	if _, _, ok := k.stored("r"); ok {
+		t.Error("another process has written since")
+	}
+}

@@ -79,6 +79,18 @@ func (q *Requests) loadNow(ctx context.Context, id string) (Request, approver.Re
 	return q.reload(ctx, Request{ID: id}, "")
 }
 
+// loadMine is loadNow, but of a request that this process has just ended: that was its last state, and
+// a change since shows when the rest of its records is noted.
+func (q *Requests) loadMine(ctx context.Context, id string) (r Request, now time.Time, err error) {
+	r, _, ok := q.cache.stored(id)
+	if !ok || !r.State.Settled() || r.logged() {
+		r, _, now, err = q.loadNow(ctx, id)
+		return r, now, err
+	}
+	now, err = q.Store.Now(ctx)
+	return r, now, err
+}
+
 // reload is loadNow for a caller that has the record as it was at revision seen. A record that
 // has not changed is not decoded again.
 func (q *Requests) reload(ctx context.Context, r Request, seen approver.Rev) (Request, approver.Rev, time.Time, error) {
@@ -163,7 +175,7 @@ func (q *Requests) change(
 		err = q.records.putBefore(ctx, before, approver.Key("req", id), value, rev, newRev, next.Attention(now),
 			q.keepUntil(next))
 		if err == nil {
-			q.cache.note(stored, newRev, len(value))
+			q.cache.wrote(stored, newRev, len(value))
 		}
 		done()
 		switch {
@@ -291,7 +303,7 @@ func (q *Requests) saveNew(
 		return errClaimed
 	}
 	if errs[0] == nil {
-		q.cache.note(stored, rev, len(value))
+		q.cache.wrote(stored, rev, len(value))
 	}
 	if errs[0] == nil && errors.Is(errs[1], approver.ErrConflict) {
 		errs[1] = q.takeOverLink(ctx, *r, keep, dead)
@@ -383,6 +395,7 @@ func (q *Requests) untilSettled(ctx context.Context, r Request) (Request, bool) 
 		return r, true
 	}
 	hint := hints(ctx, q.Store, approver.Key("req", r.ID))
+	dropFirst(hint)
 	for {
 		if fresh, _, err := q.load(ctx, r.ID); err == nil {
 			if r = fresh; r.State.Settled() {

@@ -52,6 +52,14 @@ func hints(ctx context.Context, store approver.KV, key string) <-chan struct{} {
 	return hint
 }
 
+// dropFirst takes the hint that is there from the start, for a reader that now reads the record.
+func dropFirst(hint <-chan struct{}) {
+	select {
+	case <-hint:
+	default:
+	}
+}
+
 // hinted waits for a hint that a record has changed, or for a time, and reports
 // whether ctx still lives. When the hints end, it returns at once and makes them nil.
 func hinted(ctx context.Context, hint *<-chan struct{}, most time.Duration) bool {

@@ -20,7 +20,9 @@ func TestRedeliveredEventsCountOnce(t *testing.T) {
 	ref := b.post(b.here, card)
 	b.s.SendPress(b.ann, b.here, ref.Message, discordtest.CustomID(card.Request, "o"), 3, nil)
 	b.one(0)
-	if n := strings.Count(strings.Join(b.s.Log(), "\n"), "/callback"); n != 1 {
+	acknowledged := func() int { return strings.Count(strings.Join(b.s.Log(), "\n"), "/callback") }
+	b.until("an acknowledgment", func() bool { return acknowledged() > 0 })
+	if n := acknowledged(); n != 1 {
 		t.Errorf("one event was acknowledged %d times", n)
 	}
 	b.s.SendMessage(b.ann, b.here, "<@"+b.s.Bot()+"> no "+card.Code.Reveal(), 3, nil)

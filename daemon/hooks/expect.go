@@ -57,19 +57,18 @@ func (e *expectation) write(ctx context.Context) {
 	defer cancel()
 	key := keyOf(e.ev, e.peer)
 	e.u.permits = e.u.permitted(e.ev, nil)
-	s, rev, err := e.o.read(ctx, key)
-	switch {
-	case err != nil:
-	case rev == "":
-		e.kept = e.o.save(ctx, key, e.u, rev, e.u.by) == nil
-	default: // the courier may be here again
+	err := e.o.save(ctx, key, e.u, "", e.u.by)
+	if e.kept = err == nil; !errors.Is(err, approver.ErrConflict) {
+		return
+	}
+	if s, _, err := e.o.read(ctx, key); err == nil { // the courier may be here again
 		e.kept = s.If == e.u.by && s.Content == hex.EncodeToString(e.u.content[:])
 	}
 }
 
 // holds reports whether the expectation is written and came true, so that nothing is left to keep. now is what the
-// agent is told.
-func (e *expectation) holds(ctx context.Context, now use) bool {
+// agent is told, by request.
+func (e *expectation) holds(ctx context.Context, now use, request string) bool {
 	select {
 	case <-e.done:
 	default:
@@ -78,7 +77,7 @@ func (e *expectation) holds(ctx context.Context, now use) bool {
 	if !e.kept || now.outcome != permitted || now.content != e.u.content || now.by != e.u.by || now.asked != e.u.asked {
 		return false
 	}
-	released, err := e.o.Released(ctx, e.u.by)
+	released, err := e.o.Released(ctx, e.u.by, request)
 	return err == nil && released
 }
 
@@ -89,7 +88,7 @@ func (o *Outcomes) came(ctx context.Context, u use, call string) (use, error) {
 	if o.Released == nil {
 		return use{}, errNoReleases
 	}
-	released, err := o.Released(ctx, call)
+	released, err := o.Released(ctx, call, "")
 	if err != nil || !released {
 		return use{}, err
 	}

@@ -16,18 +16,18 @@ import (
 // the call comes to the next daemon: it may run if its request was released to it, once, and what ran is what was
 // judged. Of a call that was not released, nothing is known.
 func TestAnExpectationComesTrueWithTheRelease(t *testing.T) {
-	yes := func(of string) func(context.Context, string) (bool, error) {
-		return func(_ context.Context, call string) (bool, error) { return call == of, nil }
+	yes := func(of string) func(context.Context, string, string) (bool, error) {
+		return func(_ context.Context, call, _ string) (bool, error) { return call == of, nil }
 	}
 	away := errors.New("away")
 	for name, c := range map[string]struct {
-		released func(context.Context, string) (bool, error)
+		released func(context.Context, string, string) (bool, error)
 		want     outcome
 		err      error
 	}{
 		"released":         {yes("c1"), permitted, nil},
 		"not released":     {yes("other"), 0, nil},
-		"nobody can say":   {func(context.Context, string) (bool, error) { return false, away }, 0, away},
+		"nobody can say":   {func(context.Context, string, string) (bool, error) { return false, away }, 0, away},
 		"nobody to ask":    {nil, 0, errNoReleases},
 		"released to none": {yes(""), 0, nil},
 	} {
@@ -61,19 +61,19 @@ func TestAnExpectationComesTrueWithTheRelease(t *testing.T) {
 func TestAnExpectationHolds(t *testing.T) {
 	store, ev, call := expecting(t)
 	released := false
-	o := &Outcomes{Store: store, Released: func(context.Context, string) (bool, error) { return released, nil }}
+	o := &Outcomes{Store: store, Released: func(context.Context, string, string) (bool, error) { return released, nil }}
 	ctx, e := o.expect(t.Context(), ev, call)
 	now := use{outcome: permitted, content: ev.Content, by: "c1", asked: "c1", lasting: true}
-	if e.holds(ctx, now) {
+	if e.holds(ctx, now, "r") {
 		t.Error("nobody was asked")
 	}
 	Asking(ctx)
 	<-e.done
-	if e.holds(ctx, now) {
+	if e.holds(ctx, now, "r") {
 		t.Error("its request was not released")
 	}
 	released = true
-	if !e.holds(ctx, now) {
+	if !e.holds(ctx, now, "r") {
 		t.Error("it came true")
 	}
 	for name, change := range map[string]func(*use){
@@ -84,7 +84,7 @@ func TestAnExpectationHolds(t *testing.T) {
 	} {
 		other := now
 		change(&other)
-		if e.holds(ctx, other) {
+		if e.holds(ctx, other, "r") {
 			t.Errorf("%s: it is taken for that answer", name)
 		}
 	}
@@ -102,7 +102,7 @@ func TestAnExpectationHolds(t *testing.T) {
 // What is known of a call's id already is not replaced by an expectation.
 func TestAnExpectationReplacesNothing(t *testing.T) {
 	store, ev, call := expecting(t)
-	o := &Outcomes{Store: store, Released: func(context.Context, string) (bool, error) { return true, nil }}
+	o := &Outcomes{Store: store, Released: func(context.Context, string, string) (bool, error) { return true, nil }}
 	no := use{outcome: denied, content: ev.Content, lasting: true, by: "c0"}
 	if err := o.keep(t.Context(), ev, call.Peer, no); err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestAnExpectationReplacesNothing(t *testing.T) {
 	ctx, e := o.expect(t.Context(), ev, call)
 	Asking(ctx)
 	<-e.done
-	if e.holds(ctx, use{outcome: permitted, content: ev.Content, by: "c1", asked: "c1"}) {
+	if e.holds(ctx, use{outcome: permitted, content: ev.Content, by: "c1", asked: "c1"}, "r") {
 		t.Error("it is said to be written")
 	}
 	if got, err := (&Outcomes{Store: store}).take(t.Context(), ev, call.Peer, "r"); err != nil || got.outcome != denied {

@@ -151,7 +151,7 @@ func (d *Decider) decide(
 	}
 	d.Told.note(ev, call.Peer, now)
 	d.noteTold(ev, call, v, now.outcome)
-	if now.lasting && !expected.holds(ctx, now) {
+	if now.lasting && !expected.holds(ctx, now, v.Yes().Request) {
 		d.keep(ctx, ev, call, now)
 	}
 	out := answer(told)

@@ -31,7 +31,8 @@ type Outcomes struct {
 	Store approver.KV // nil keeps nothing
 	// Released says whether the request of a call, by the courier's id, was released to it. If it is nil,
 	// what an agent is told is stored once it is known.
-	Released func(ctx context.Context, call string) (bool, error)
+	// request is the one that just said yes to it, if that is known.
+	Released func(ctx context.Context, call, request string) (bool, error)
 
 	mu         sync.Mutex
 	young, old map[useKey]use

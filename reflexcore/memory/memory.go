@@ -146,6 +146,9 @@ func (m *Memory) Open(ctx context.Context, k Key, at time.Time) *Past {
 	p.demands = recordOf(m.demands, decodeDemands, n.demands, at)
 	p.seen = recordOf(m.seen, decodeSeen, n.seen, at)
 	m.mu.Unlock()
+	if r, ok := m.store.(approver.AheadReader); ok {
+		p.ctx = r.ReadAhead(ctx, n.demands, n.taint, n.seen)
+	}
 	p.refreshTrace()
 	return p
 }

@@ -21,7 +21,15 @@ func (s *Store) Get(ctx context.Context, key string) ([]byte, approver.Rev, erro
 		return nil, "", err
 	}
 	defer cancel()
-	return s.record(key, s.rdb.Get(ctx, key))
+	return s.record(key, s.get(ctx, key))
+}
+
+// get reads a record, unless it was read ahead.
+func (s *Store) get(ctx context.Context, key string) *redis.StringCmd {
+	if got := s.taken(ctx, key); got != nil {
+		return got
+	}
+	return s.rdb.Get(ctx, key)
 }
 
 // record reads the record that a GET returned.
@@ -44,31 +52,31 @@ func (s *Store) GetNow(ctx context.Context, key string) ([]byte, approver.Rev, t
 		return nil, "", time.Time{}, err
 	}
 	defer cancel()
-	var got *redis.StringCmd
-	var clock *redis.Cmd
-	if _, single := s.rdb.(*redis.Client); single {
-		pipe := s.rdb.Pipeline()
-		got = pipe.Get(ctx, key)
-		clock = pipe.EvalSha(ctx, s.scripts.now.Hash(), []string{clockKey}, s.last.Load())
-		_, _ = pipe.Exec(ctx) // each command keeps its own error
-	} else {
-		got = s.rdb.Get(ctx, key)
+	got, asked := s.taken(ctx, key), (*redis.Cmd)(nil)
+	if got == nil {
+		got, asked = s.getWithClock(ctx, key)
 	}
 	value, rev, err := s.record(key, got)
 	if err != nil && !errors.Is(err, approver.ErrNotFound) {
 		return nil, "", time.Time{}, err
 	}
-	var now time.Time
-	var clockErr error
-	if clock == nil || redis.HasErrorPrefix(clock.Err(), "NOSCRIPT") { // s.now sends the script along
-		now, clockErr = s.now(ctx)
-	} else {
-		now, clockErr = s.reading(clock)
-	}
+	now, clockErr := s.readingOr(ctx, asked)
 	if clockErr != nil {
 		return nil, "", time.Time{}, s.failed("now", clockErr)
 	}
 	return value, rev, now, err
+}
+
+// getWithClock reads a record, and with it the clock if that was not read a moment ago. asked
+// is nil if it was, or is on another server.
+func (s *Store) getWithClock(ctx context.Context, key string) (got *redis.StringCmd, asked *redis.Cmd) {
+	if _, single := s.rdb.(*redis.Client); !single || s.clock.young() {
+		return s.rdb.Get(ctx, key), nil
+	}
+	pipe := s.rdb.Pipeline()
+	got, asked = pipe.Get(ctx, key), s.askClock(ctx, pipe)
+	_, _ = pipe.Exec(ctx) // each command keeps its own error
+	return got, asked
 }
 
 // Discard implements approver.Discarder.
@@ -165,41 +173,4 @@ func (s *Store) scheduled(ctx context.Context, shard, limit int, later bool) ([]
 		return nil, s.failed("due", err)
 	}
 	return keys, nil
-}
-
-// Now implements approver.KV, in microseconds. The package comment says which
-// clock it is.
-func (s *Store) Now(ctx context.Context) (time.Time, error) {
-	ctx, cancel, err := s.begin(ctx, nil)
-	if err != nil {
-		return time.Time{}, err
-	}
-	defer cancel()
-	now, err := s.now(ctx)
-	if err != nil {
-		return time.Time{}, s.failed("now", err)
-	}
-	return now, nil
-}
-
-func (s *Store) now(ctx context.Context) (time.Time, error) {
-	return s.reading(s.scripts.now.Run(ctx, s.rdb, []string{clockKey}, s.last.Load()))
-}
-
-// reading reads the answer of the clock's script.
-func (s *Store) reading(cmd *redis.Cmd) (time.Time, error) {
-	now, err := cmd.Int64()
-	if err != nil {
-		return time.Time{}, err
-	}
-	for {
-		// Replies may overtake each other on the way here.
-		last := s.last.Load()
-		if now <= last {
-			return time.UnixMicro(last).UTC(), nil
-		}
-		if s.last.CompareAndSwap(last, now) {
-			return time.UnixMicro(now).UTC(), nil
-		}
-	}
 }

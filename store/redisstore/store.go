@@ -91,7 +91,7 @@ type Store struct {
 	scripts struct{ put, due, now, lease, discard *script }
 
 	trips  trips
-	last   atomic.Int64 // the highest reading of the clock so far, in µs
+	clock  clock
 	hub    hint.Hub
 	pulse  time.Duration      // how often the subscription is tested
 	cancel context.CancelFunc // ends the listener
@@ -107,6 +107,7 @@ var (
 	_ approver.Meter     = (*Store)(nil)
 
 	_ approver.ClockReader = (*Store)(nil)
+	_ approver.AheadReader = (*Store)(nil)
 	_ approver.Sweeper     = (*Store)(nil)
 )
 

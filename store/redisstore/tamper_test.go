@@ -248,6 +248,7 @@ func TestClockGoesOnFromItsMark(t *testing.T) {
 	s, admin := openFor(t, c), redis7.Admin()
 	now := func(s *Store) time.Time {
 		t.Helper()
+		time.Sleep(clockFor + time.Millisecond) // so that the server is asked
 		now, err := s.Now(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -32,6 +32,7 @@ var recordTests = []test{
 	{"writes that go together are repeated safely", putAllAgain},
 	{"a record and the clock are read at once", getNow},
 	{"a record that is known is not read again", getUnless},
+	{"records are read ahead once", readAhead},
 	{"an ended context reaches nothing", endedContext},
 	{"a closed store answers nothing", closedStore},
 }
