@@ -59,7 +59,7 @@ func startRoom(t *testing.T, p daemontest.Place, dir string, id ...string) *room
 	must(err)
 	must(l.trust.judge(t.Context(), l.store, l.records.Opened()))
 	people := approver.People{}
-	people.Add("room", []approver.Approver{{ID: "1", Name: "Ada"}})
+	people.Add("room", []approver.Approver{{ID: "1", Name: "Ada"}, {ID: "2", Name: "Bob"}})
 	l.people, err = broadcaster.NewBroadcaster(broadcaster.Options{
 		Store: l.store, Audit: l.records, SyncRelease: !l.trust.survives, Mark: l.trust.mark, People: people,
 		Channels:     []approver.Channel{l.room},

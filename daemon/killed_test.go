@@ -237,7 +237,7 @@ func byID(t *testing.T, lines []audit.Line) map[string]audit.Line {
 	t.Helper()
 	ids := map[string]audit.Line{}
 	for _, l := range lines {
-		id := cmp.Or(l.Once, fmt.Sprint(l.Seq))
+		id := cmp.Or(l.Once, l.ID)
 		if was, is := ids[id]; is && (was.Event != l.Event || was.Request != l.Request || was.Decision != l.Decision ||
 			was.Call != l.Call || !was.Timestamp.Equal(l.Timestamp) && l.Event != approver.EventPosted) {
 			t.Errorf("a repeat says something else:\n%+v\n%+v", was, l)
@@ -284,6 +284,9 @@ func checkEvents(t *testing.T, lines []audit.Line, allowed []string) {
 		}
 		of[l.Request][l.Event]++
 		if l.Event == approver.EventReleased {
+			if was := calls[l.Call]; was != "" {
+				t.Errorf("call %s was released for %s and for %s", l.Call, was, l.Request)
+			}
 			calls[l.Call] = l.Request
 		}
 	}

@@ -109,15 +109,8 @@ func RedisPlaceOn(t *testing.T, config ...string) (Place, *redistest.Server) {
 	server, err := redistest.Start(t.Context(), redistest.Options{Config: config})
 	must(t, err)
 	t.Cleanup(func() { _ = server.Close() })
-	hub := filepath.Join(t.TempDir(), "hub.key")
-	must(t, os.WriteFile(hub, []byte(strings.Repeat("h", 40)), 0o600))
 	return Place{
-		Open: func(t *testing.T, _ string) PlaceStore {
-			s, err := redisstore.Open(t.Context(), redisstore.Config{Addrs: []string{server.Addr}, HubKeyFile: hub},
-				slog.New(slog.DiscardHandler))
-			must(t, err)
-			return s
-		},
+		Open: RedisPlaceAt(t, server.Addr).Open,
 		Snap: func(t *testing.T, _ string) any {
 			keys, err := server.Admin().Keys(t.Context(), "*").Result()
 			must(t, err)
@@ -141,4 +134,16 @@ func RedisPlaceOn(t *testing.T, config ...string) (Place, *redistest.Server) {
 			must(t, err)
 		},
 	}, server
+}
+
+// RedisPlaceAt is a Redis that somebody else started, or a proxy before one. It can only be opened.
+func RedisPlaceAt(t *testing.T, addr string) Place {
+	hub := filepath.Join(t.TempDir(), "hub.key")
+	must(t, os.WriteFile(hub, []byte(strings.Repeat("h", 40)), 0o600))
+	return Place{Open: func(t *testing.T, _ string) PlaceStore {
+		s, err := redisstore.Open(t.Context(), redisstore.Config{Addrs: []string{addr}, HubKeyFile: hub},
+			slog.New(slog.DiscardHandler))
+		must(t, err)
+		return s
+	}}
 }
