@@ -3,6 +3,8 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -101,22 +103,27 @@ func TestAYesInTimeWhileTheStoreIsAway(t *testing.T) {
 	}
 	for name, away := range map[string]struct {
 		begin, end func(*redistest.Proxy, *redistest.Server) error
+		lasts      time.Duration
 	}{
-		"it hangs":   {set(redistest.Stall), set(redistest.NoFault)},
-		"half-open":  {set(redistest.Swallow), set(redistest.NoFault)},
-		"refused":    {cutAnd(redistest.Refuse), set(redistest.NoFault)},
-		"cut":        {cutAnd(redistest.Stall), set(redistest.NoFault)},
-		"it is dead": {killRedis, restartRedis},
+		"it hangs":   {set(redistest.Stall), set(redistest.NoFault), awayFor},
+		"half-open":  {set(redistest.Swallow), set(redistest.NoFault), awayFor},
+		"forgotten":  {set(redistest.Swallow), set(redistest.NoFault), 0},
+		"refused":    {cutAnd(redistest.Refuse), set(redistest.NoFault), awayFor},
+		"cut":        {cutAnd(redistest.Stall), set(redistest.NoFault), awayFor},
+		"it is dead": {killRedis, restartRedis, awayFor},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l, proxy, server := proxied(t, "appendfsync always")
 			defer l.stop()
-			for range 20 { // as many connections as a busy daemon has
-				go func() { _, _ = l.people.Requests.Open(t.Context()) }()
-			}
 			request, answer := l.askAbout(approver.ToolCall{ID: "c1", Agent: "claude", Session: "s", Tool: "Bash",
 				Command: "make", Dir: "/repo", At: time.Now()}, deadline)
+			var busy sync.WaitGroup // as many connections as a busy daemon has
+			for range 200 {
+				busy.Go(func() { _, _ = l.store.Now(t.Context()) })
+			}
+			busy.Wait()
+			t.Logf("%d connections", strings.Count(server.Admin().ClientList(t.Context()).Val(), "\n"))
 			if err := away.begin(proxy, server); err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +132,7 @@ func TestAYesInTimeWhileTheStoreIsAway(t *testing.T) {
 				told <- l.room.Reply(t.Context(), approver.Reply{Channel: "room", Conversation: "r", Sender: "1", Approve: true,
 					Method: approver.ByID, Request: request})
 			}()
-			time.Sleep(awayFor)
+			time.Sleep(away.lasts)
 			if err := away.end(proxy, server); err != nil {
 				t.Fatal(err)
 			}

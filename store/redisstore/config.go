@@ -224,6 +224,9 @@ func (c Config) options() (*redis.UniversalOptions, error) {
 		// A pipeline that ends in WAIT is read with this timeout.
 		ReadTimeout: c.ReadTimeout + c.WaitTimeout, WriteTimeout: c.ReadTimeout,
 		ContextTimeoutEnabled: true,
+		// A router that forgot its connections leaves all of them half-open, and each that is tried costs a read
+		// timeout. So only one that was just used is taken again: after the first timeout, no other is left.
+		ConnMaxIdleTime: c.ReadTimeout / 2,
 		// Neither is needed, and an ACL may refuse both.
 		DisableIdentity:          true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
