@@ -45,25 +45,29 @@ func (a *Approvers) Removal(
 // afterwards.
 func (a *Approvers) Set(p approver.People) { a.people.Store(&p) }
 
-// counted returns the person who answers, or why their answer does not count.
-func (a *Approvers) counted(ctx context.Context, channel, id string) (who approver.Person, why display.Message) {
+// counted returns the person who answers, or why their answer does not count. away means that the store did not
+// say.
+func (a *Approvers) counted(
+	ctx context.Context, channel, id string,
+) (who approver.Person, why display.Message, away bool) {
 	who, ok := a.people.Load().Lookup(channel, id)
 	if !ok {
-		return approver.Person{}, display.Msg("You are not on the approver list of this channel.")
+		return approver.Person{}, display.Msg("You are not on the approver list of this channel."), false
 	}
 	var c Controls
 	err := whenThere(ctx, func() (err error) { c, err = readControls(ctx, a.Store, a.Mark); return err })
 	if err != nil {
 		a.Log.Warn("whether somebody was removed is not known, so their answer does not count", "channel", channel, "error",
 			err)
-		return approver.Person{}, display.Msg("The store had a problem, so this answer does not count. Please try again.")
+		return approver.Person{}, display.Msg("The store had a problem, so this answer does not count. Please try again."),
+			comesBack(err)
 	}
-	if gone, away := c.Removed.Of(approver.Identity{Channel: channel, ID: id}, who); away {
+	if gone, is := c.Removed.Of(approver.Identity{Channel: channel, ID: id}, who); is {
 		a.Log.Warn("refused an answer of somebody who was removed", "channel", channel, "sender", id, "person", who.ID)
 		return approver.Person{}, display.Msg("You were removed from the approvers at %s: your answers do not count.",
-			gone.At.UTC().Format("2006-01-02 15:04 UTC"))
+			gone.At.UTC().Format("2006-01-02 15:04 UTC")), false
 	}
-	return who, display.Message{}
+	return who, display.Message{}, false
 }
 
 // listed reports whether a yes is of somebody whose answers count: who is taken off the list lets nothing

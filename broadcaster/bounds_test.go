@@ -77,7 +77,7 @@ func TestTheRecordOfRemovalsCannotBeFilled(t *testing.T) {
 			t.Errorf("%d removals, %d stand in %d bytes: %v", stood, len(c.Removed.InForce()), c.size(t), err)
 		}
 		removeAlice(t, x.Broadcaster)
-		if _, why := x.Approvers.counted(t.Context(), "telegram", "1"); !strings.Contains(why.Format, "You were removed") {
+		if _, why, _ := x.Approvers.counted(t.Context(), "telegram", "1"); !strings.Contains(why.Format, "You were removed") {
 			t.Errorf("a listed person was removed: %q", why)
 		}
 		if _, err := x.Removals.Remove(t.Context(), Removal{Person: "t:by root"}); err != nil {

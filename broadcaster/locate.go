@@ -81,6 +81,7 @@ func lockedOut(until time.Time) *told {
 func (a *Answers) trouble(err error) *told {
 	a.Log.Warn("an answer could not be looked up", "error", err)
 	out := newOutcome(approver.OutcomeRefused, "The store had a problem, so this answer does not count. Please try again.")
+	out.away = comesBack(err)
 	return &out
 }
 

@@ -15,6 +15,7 @@ type told struct {
 	approver.Outcome
 
 	says display.Message
+	away bool // the store does not answer: it would be another outcome once it does
 }
 
 func newOutcome(kind approver.OutcomeKind, format string, args ...any) told {
@@ -22,7 +23,7 @@ func newOutcome(kind approver.OutcomeKind, format string, args ...any) told {
 }
 
 func outcomeOfMessage(kind approver.OutcomeKind, says display.Message) told {
-	return told{approver.Outcome{Kind: kind, Text: display.Texts{}.Message(says)}, says}
+	return told{Outcome: approver.Outcome{Kind: kind, Text: display.Texts{}.Message(says)}, says: says}
 }
 
 // in is the outcome in a language.

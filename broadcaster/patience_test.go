@@ -1,8 +1,10 @@
 package broadcaster
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -125,8 +127,8 @@ func TestTheStoreGoesAwayUnderAnAnswer(t *testing.T) {
 }
 
 // Whoever answers in time while the store is away until after the deadline hears that, and
-// not that nobody answered. If it is away for longer than an answer waits, or its channel
-// gives up, the answer does not count, and says so. Nothing late ever counts.
+// not that nobody answered. If it is away for longer than an answer waits, they hear that it does not count
+// yet. Nothing late ever counts.
 func TestAnAnswerThatComesTooLateForTheStore(t *testing.T) {
 	for name, c := range map[string]struct {
 		before time.Duration // the deadline
@@ -141,7 +143,7 @@ func TestAnAnswerThatComesTooLateForTheStore(t *testing.T) {
 			2 * time.Second, 13 * time.Second, "Too late: your answer could not be entered before the deadline",
 			13 * time.Second,
 		},
-		"away for long":                {time.Minute, 40 * time.Second, "this answer does not count", StorePatience},
+		"away for long":                {time.Minute, 70 * time.Second, "this answer does not count yet", StorePatience},
 		"it came after the deadline":   {-time.Second, 0, "Too late: nobody answered", 0},
 		"after it, and the store away": {-time.Second, 3 * time.Second, "Too late: nobody answered", 3 * time.Second},
 	} {
@@ -227,6 +229,79 @@ func TestOnlyTheStoreIsWaitedFor(t *testing.T) {
 				}
 				<-answer
 			})
+		})
+	}
+}
+
+// The story: Redis was away for longer than an answer waits, and somebody had said yes in that time, well before
+// the deadline. The store was back 15 seconds before it, and the agent heard that nobody had answered. Now such
+// an answer is kept and entered once the store is back. So is one whose channel had given up, and a no.
+func TestAYesInTimeCountsIfTheStoreIsBackInTime(t *testing.T) {
+	for name, c := range map[string]struct {
+		away, later, bound time.Duration // the answer comes later, and its channel gives up after bound
+		approve            bool
+	}{
+		"for longer than an answer waits": {away: 40 * time.Second, bound: time.Minute, approve: true},
+		"a no":                            {away: 40 * time.Second, bound: time.Minute},
+		"its channel gives up":            {away: 10 * time.Second, bound: 3 * time.Second, approve: true},
+		"nearly until the deadline":       {away: DefaultTTL - 16*time.Second, bound: 30 * time.Second, approve: true},
+		"it comes later": {
+			away: DefaultTTL - 16*time.Second, later: time.Minute, bound: 30 * time.Second, approve: true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				kv := newAwayKV()
+				x := newBenchOn(t, kv.memKV, kv)
+				answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
+				time.Sleep(time.Second)
+				id, card := x.tg.card(0)
+				kv.goFor(c.away)
+				time.Sleep(c.later)
+				ctx, cancel := context.WithTimeout(t.Context(), c.bound)
+				defer cancel()
+				out := x.tg.reply(ctx, approver.Reply{
+					Channel: "telegram", Conversation: "T", Sender: "1", Approve: c.approve, Method: approver.ByTap,
+					Request: card.Request, Message: id,
+				})
+				if out.Kind != approver.OutcomeRefused || !strings.Contains(out.Text, "does not count yet") {
+					t.Errorf("the person hears %+v", out)
+				}
+				v := <-answer
+				if (v.Decision == approver.Allow) != c.approve || !c.approve && !strings.Contains(v.Reason, "denied by Alice") {
+					t.Errorf("the agent hears %v %q", v.Decision, v.Reason)
+				}
+				time.Sleep(time.Minute)
+				if slices.Contains(x.audit.events(card.Request), approver.EventRefused) {
+					t.Errorf("the audit has %v", x.audit.events(card.Request))
+				}
+			})
+		})
+	}
+}
+
+// Who changes their mind while the store is away is taken by their last word, also if the first one is kept, or
+// is still being entered.
+func TestTheLastWordCountsOfAnswersThatAreKept(t *testing.T) {
+	for i := range 4 {
+		last, apart := i%2 == 0, time.Duration(5+i/2*15)*time.Second
+		synctest.Test(t, func(t *testing.T) {
+			kv := newAwayKV()
+			x := newBenchOn(t, kv.memKV, kv)
+			answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
+			time.Sleep(time.Second)
+			id, card := x.tg.card(0)
+			kv.goFor(50 * time.Second)
+			for _, approve := range []bool{!last, last} {
+				go x.tg.reply(t.Context(), approver.Reply{
+					Channel: "telegram", Conversation: "T", Sender: "1", Approve: approve, Method: approver.ByTap,
+					Request: card.Request, Message: id,
+				})
+				time.Sleep(apart)
+			}
+			if v := <-answer; (v.Decision == approver.Allow) != last {
+				t.Errorf("the last word is %v, the agent hears %v %q", last, v.Decision, v.Reason)
+			}
 		})
 	}
 }

@@ -209,7 +209,8 @@ func TestARemovalHoldsOnEveryDaemonAndAfterRestarts(t *testing.T) {
 		a, b := newBench(t, kv), newBench(t, kv)
 		refused := func(what string, x *bench, channel, sender string) {
 			t.Helper()
-			if who, why := x.Approvers.counted(t.Context(), channel, sender); !strings.Contains(why.Format, "You were removed") {
+			who, why, _ := x.Approvers.counted(t.Context(), channel, sender)
+			if !strings.Contains(why.Format, "You were removed") {
 				t.Errorf("%s: %+v counts (%q)", what, who, why)
 			}
 		}
@@ -238,7 +239,7 @@ func TestARemovalHoldsOnEveryDaemonAndAfterRestarts(t *testing.T) {
 		if err := a.Removals.Restore(t.Context(), away(t, a.Broadcaster, "alice"), "uid 0"); err != nil {
 			t.Fatal(err)
 		}
-		if _, why := c.Approvers.counted(t.Context(), "telegram", "1"); why.Format != "" {
+		if _, why, _ := c.Approvers.counted(t.Context(), "telegram", "1"); why.Format != "" {
 			t.Error(why)
 		}
 		if err := a.Removals.Restore(t.Context(), away(t, a.Broadcaster, "alice"), "uid 0"); !errors.Is(err, ErrNotRemoved) {
@@ -262,7 +263,7 @@ func TestARemovalOutlivesItsRecord(t *testing.T) {
 			x.kv.mu.Lock()
 			harm(x.kv, before)
 			x.kv.mu.Unlock()
-			if _, why := x.Approvers.counted(t.Context(), "telegram", "1"); why.Format == "" {
+			if _, why, _ := x.Approvers.counted(t.Context(), "telegram", "1"); why.Format == "" {
 				t.Errorf("%s: she counts", name)
 			}
 			time.Sleep(3 * guardEvery)
@@ -273,7 +274,8 @@ func TestARemovalOutlivesItsRecord(t *testing.T) {
 			if err := x.Controls.Unfreeze(t.Context(), "uid 0"); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			if _, why := x.Approvers.counted(t.Context(), "telegram", "1"); !strings.Contains(why.Format, "You were removed") {
+			_, why, _ := x.Approvers.counted(t.Context(), "telegram", "1")
+			if !strings.Contains(why.Format, "You were removed") {
 				t.Errorf("%s: she is back (%q)", name, why)
 			}
 		})

@@ -30,6 +30,7 @@ type Answers struct {
 	releases  *releases
 	tasks     *tasks
 	overheard overheard
+	kept      keptAnswers
 }
 
 // Reply is the one way in which an answer counts, whatever platform it came from. It checks
@@ -42,7 +43,21 @@ func (a *Answers) Reply(ctx context.Context, rep approver.Reply) approver.Outcom
 	return a.replyTo(ctx, rep).in(texts)
 }
 
-func (a *Answers) replyTo(ctx context.Context, rep approver.Reply) (out told) {
+func (a *Answers) replyTo(ctx context.Context, rep approver.Reply) told {
+	began := time.Now()
+	if rep.Want != approver.WantAnswer {
+		return a.replyOnce(ctx, rep, began, func() (told, bool) { return told{}, false })
+	}
+	one := a.kept.begin(rep)
+	defer a.kept.entered(one)
+	return a.replyOnce(ctx, rep, began, func() (told, bool) { return a.keep(one, began) })
+}
+
+// replyOnce is Reply for an answer that was given at began. If the store is away for longer than it waits, keep
+// may keep it for later, and returns what its person is told then.
+func (a *Answers) replyOnce(
+	ctx context.Context, rep approver.Reply, began time.Time, keep func() (told, bool),
+) (out told) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.Log.Error("panic while a reply was handled", "panic", p, "stack", string(debug.Stack()))
@@ -50,10 +65,12 @@ func (a *Answers) replyTo(ctx context.Context, rep approver.Reply) (out told) {
 		}
 		out = answered(out)
 	}()
-	began := time.Now()
 	ctx = a.ahead(ctx, rep)
-	who, why := a.approvers.counted(ctx, rep.Channel, rep.Sender)
+	who, why, away := a.approvers.counted(ctx, rep.Channel, rep.Sender)
 	if why.Format != "" {
+		if kept, ok := keepOnly(away, keep); ok {
+			return kept
+		}
 		out = outcomeOfMessage(approver.OutcomeRefused, why)
 		a.noteRefusal(ctx, rep, Request{}, out)
 		return out
@@ -69,6 +86,9 @@ func (a *Answers) replyTo(ctx context.Context, rep approver.Reply) (out told) {
 		r, out = a.edit(ctx, rep, who, began)
 	default:
 		return a.wanted(ctx, rep, who)
+	}
+	if kept, ok := keepOnly(out.away, keep); ok {
+		return kept
 	}
 	if out.Kind == approver.OutcomeExpired && r.Resolution.Cause == approver.TimedOut && a.wasInTime(ctx, r, began) {
 		out = newOutcome(out.Kind,
@@ -265,8 +285,10 @@ func (a *Answers) enter(
 	}
 	if err != nil && !errors.Is(err, ErrSettled) {
 		a.Log.Warn("an answer could not be stored", "request", id, "error", err)
-		return r, newOutcome(approver.OutcomeRefused, "The store had a problem, so this answer may not count. Look at "+
+		out := newOutcome(approver.OutcomeRefused, "The store had a problem, so this answer may not count. Look at "+
 			"the card, or try again.")
+		out.away = comesBack(err)
+		return r, out
 	}
 	mine := r.Resolution.Person.ID == res.Person.ID && r.Resolution.Identity == res.Identity
 	// a try before may have been carried out
