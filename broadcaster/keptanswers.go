@@ -84,6 +84,9 @@ func (k *keptAnswers) done(one *keptAnswer) {
 	delete(k.of, one)
 }
 
+// keptPoll is how often it is looked whether the store is back.
+const keptPoll = time.Second
+
 // keepOnly is what keep returns, if the store is away.
 func keepOnly(away bool, keep func() (told, bool)) (out told, ok bool) {
 	if !away {
@@ -106,7 +109,10 @@ func (a *Answers) keep(one *keptAnswer, began time.Time) (out told, ok bool) {
 	a.Log.Warn("an answer is kept until the store is back", "request", one.rep.Request, "channel", one.rep.Channel)
 	a.tasks.start(func(context.Context) {
 		defer a.kept.done(one)
-		for away := true; away && sleep(ctx, pollEvery/2); {
+		for away := true; away && sleep(ctx, jittered(keptPoll)); {
+			if _, err := a.Store.Now(ctx); err != nil {
+				continue // many may be kept
+			}
 			away = false
 			a.replyOnce(ctx, one.rep, began, func() (told, bool) { away = true; return told{}, true })
 		}
