@@ -19,8 +19,9 @@ lint:
 ci: ## everything that a change must pass
 	bash .ci/run
 
-crash: ## kill the daemon 200 times on each store, and Redis under it; takes half an hour
+crash: ## kill daemons 200 times on each store, and Redis under them; takes 45 minutes
 	APPROVER_CRASHES=200 go test -v -timeout 90m -run 'TestKill|TestRedis' ./cmd/approver/demo
+	APPROVER_KILLS=200 go test -v -timeout 30m -run 'TestAKill|TestThreeReplicas|TestReplicas' ./daemon
 
 e2e-agents: ## play every agent's real program against a model on loopback; takes twenty minutes
 	bash .ci/agents
