@@ -3,9 +3,11 @@ package daemon
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -146,15 +148,14 @@ func TestReplicasOverBadConnections(t *testing.T) {
 			time.Sleep(rand.N(100 * time.Millisecond)) //nolint:gosec // any moment will do
 		}
 	}
+	names := slices.Collect(maps.Keys(faults))
 	n, counts := fleetKills(12, 4), map[string]int{}
 	for range n {
 		p := f.proxies[rand.N(len(f.proxies))] //nolint:gosec // any of them
 		lose(p)
-		for name, begin := range faults { // in any order
-			begin(p)
-			counts[name]++
-			break
-		}
+		name := names[rand.N(len(names))] //nolint:gosec // any of them
+		faults[name](p)
+		counts[name]++
 		time.Sleep(rand.N(700 * time.Millisecond)) //nolint:gosec // any moment will do
 		p.Set(redistest.NoFault)
 		p.Delay(0)
