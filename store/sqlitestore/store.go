@@ -62,6 +62,7 @@ type Store struct {
 	clock *clock
 	hub   hint.Hub
 
+	recents recents
 	ops     chan []*op
 	readers chan *conn
 	opened  int // readers
@@ -87,7 +88,8 @@ var (
 	_ approver.Sweeper = (*Store)(nil)
 	_ approver.Lister  = (*Store)(nil)
 
-	_ approver.RevReader = (*Store)(nil)
+	_ approver.RevReader   = (*Store)(nil)
+	_ approver.AheadReader = (*Store)(nil)
 )
 
 // options are what only tests change.
@@ -247,20 +249,40 @@ func (s *Store) Get(ctx context.Context, key string) (value []byte, rev approver
 // read from the file.
 func (s *Store) GetUnless(ctx context.Context, key string, known approver.Rev) (value []byte, rev approver.Rev,
 	err error) {
-	err = s.view(ctx, arg.Key(key), func(c *conn) error {
-		r, found, err := lookup(c.get, key, known)
-		if now, _ := s.clock.read(); err == nil && (!found || r.keep <= now) {
-			err = approver.ErrNotFound
-		}
-		if err == nil {
-			if rev = r.rev; rev != known {
-				value = append([]byte{}, r.value...)
-			}
-		}
-		_ = c.get.Reset() // its error is that of the step
-		return err
-	})
-	return value, rev, err
+	if err := s.begin(ctx, arg.Key(key)); err != nil {
+		return nil, "", err
+	}
+	r, ok := s.recents.get(key, known)
+	if !ok {
+		err = s.view(ctx, nil, func(c *conn) (err error) {
+			r, err = s.read(c, key, known, s.recents.now())
+			return err
+		})
+	}
+	now, _ := s.clock.read()
+	switch {
+	case err != nil:
+		return nil, "", err
+	case r.rev == "" || r.keep <= now:
+		return nil, "", approver.ErrNotFound
+	case r.rev == known:
+		return nil, known, nil
+	}
+	return append([]byte{}, r.value...), r.rev, nil
+}
+
+// read reads a record from the file. since is the moment of the recents at which that began.
+func (s *Store) read(c *conn, key string, known approver.Rev, since uint64) (r recentRecord, err error) {
+	got, found, err := lookup(c.get, key, known)
+	if found {
+		r = recentRecord{got.rev, got.keep, append([]byte{}, got.value...), known == "" || got.rev != known}
+	}
+	_ = c.get.Reset() // its error is that of the step
+	if err == nil {
+		r.whole = r.whole || !found
+		s.recents.add(key, r, since)
+	}
+	return r, err
 }
 
 // Due implements approver.KV. It returns at most 1,000 keys.

@@ -329,7 +329,10 @@ func (s *Store) transact(mark int64, forget int, f func(b *batch) (wrote bool, e
 	if err != nil || !wrote {
 		return errors.Join(s.failed(err), b.rollback())
 	}
-	if err := s.conn.commit.Exec(); err != nil {
+	s.recents.begin(b.puts)
+	err = s.conn.commit.Exec()
+	s.recents.end(b.puts, err == nil)
+	if err != nil {
 		return errors.Join(s.failed(err), b.rollback())
 	}
 	s.clock.marked(mark)
