@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster/sealing"
 	"github.com/google/uuid"
 )
 
@@ -72,16 +73,18 @@ func (a *Answers) stillLive(ctx context.Context, id string, rep approver.Reply) 
 	}
 }
 
-// foreignFor is how long an unknown request may be an open one of another installation with
-// the same bot.
+// foreignFor is how long an unknown request that has no mark of ours may be an open one of another
+// installation with the same bot.
 const foreignFor = time.Hour
 
 // forgotten is what somebody is told who presses a card whose request the store does not have.
-// If the request was of this process, or is too old to be open anywhere, the card loses its
-// buttons, unless the store finds the request again.
+// If the request was made here, or is too old to be open anywhere, the card loses its buttons,
+// unless the store finds the request again. The id comes through the client: the message keeps
+// its buttons if it is, or may be, a card of a request that is open.
 func (a *Answers) forgotten(rep approver.Reply) *told {
-	_, _, ours := a.requests.cache.last(rep.Request)
-	if !rep.Method.OnCard() || !ours && time.Since(madeAt(rep.Request)) < foreignFor {
+	id, err := uuid.Parse(rep.Request)
+	ours := err == nil && a.requests.sealer.Knows(sealing.Mark(id[markAt:]))
+	if !rep.Method.OnCard() || rep.Message == "" || !ours && time.Since(madeAt(rep.Request)) < foreignFor {
 		out := newOutcome(approver.OutcomeUnknown, "There is no such request in this conversation.")
 		return &out
 	}
@@ -94,7 +97,7 @@ func (a *Answers) forgotten(rep approver.Reply) *told {
 		}
 		lost := func(ctx context.Context) (approver.Card, bool) {
 			_, _, err := a.requests.load(ctx, rep.Request)
-			return forgottenCard(rep.Request), errors.Is(err, approver.ErrNotFound)
+			return forgottenCard(rep.Request), errors.Is(err, approver.ErrNotFound) && !a.mayLive(ctx, ref)
 		}
 		if card, is := lost(ctx); is {
 			a.editor.hide(ctx, rep.Request, ref, card, lost)
@@ -103,6 +106,17 @@ func (a *Answers) forgotten(rep approver.Reply) *told {
 	out := newOutcome(approver.OutcomeUnknown,
 		"This card is void: approver has no record of its request any more. Use the newest card.")
 	return &out
+}
+
+// mayLive reports that a message may be a card of an open request.
+func (a *Answers) mayLive(ctx context.Context, ref approver.Ref) bool {
+	open, err := a.requests.Open(ctx)
+	return err != nil || slices.ContainsFunc(open, func(r Request) bool {
+		return r.Postings.hold(ref) || slices.ContainsFunc(r.Postings, func(p Posting) bool {
+			unnoted := p.Phase == Sending || p.Unsure && p.Phase != Void
+			return unnoted && p.To.Channel == ref.Channel && p.To.Conversation == ref.Conversation
+		})
+	})
 }
 
 func forgottenCard(request string) approver.Card {

@@ -2,12 +2,14 @@ package broadcaster
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster/sealing"
 	"github.com/google/uuid"
 )
 
@@ -64,8 +66,15 @@ func idOfNow() string {
 	return id.String()
 }
 
+// idFromHere is an id of this moment as the bench makes one.
+func (x *bench) idFromHere() string {
+	id, mark := uuid.MustParse(idOfNow()), x.sealer.Mark()
+	copy(id[markAt:], mark[:])
+	return id.String()
+}
+
 // What a tap on the card of a request does that the store does not have: a young one that
-// this daemon never knew may be an open one of another installation with the same bot, so
+// was made elsewhere may be an open one of another installation with the same bot, so
 // its buttons stay.
 func TestATapOnACardOfNoRequest(t *testing.T) {
 	t.Parallel()
@@ -94,6 +103,105 @@ func TestATapOnACardOfNoRequest(t *testing.T) {
 					card.OneTap == tt.void || (card.State == approver.Withdrawn) != tt.void {
 					t.Errorf("%+v, the card shows %+v", out, card)
 				}
+			})
+		})
+	}
+}
+
+// The story: Redis lost all that it had, and the daemon had been started anew since the cards were
+// posted. For an hour every tap was told only that there is no such request, and the cards kept
+// their buttons. The mark in a request's id says that it was made here, so the first tap takes them
+// off: also that of an approver who wants something else than to answer, but nobody else's.
+func TestTheFirstTapOnALostCardTakesItsButtons(t *testing.T) {
+	t.Parallel()
+	other := composed(Options{CodeKey: []byte(strings.Repeat("o", 32))})
+	for name, tt := range map[string]struct {
+		change func(x *bench, rep *approver.Reply)
+		void   bool
+	}{
+		"yes":       {func(_ *bench, rep *approver.Reply) { rep.Approve = true }, true},
+		"no":        {func(*bench, *approver.Reply) {}, true},
+		"details":   {func(_ *bench, rep *approver.Reply) { rep.Want = approver.WantDetails }, true},
+		"more time": {func(_ *bench, rep *approver.Reply) { rep.Want = approver.WantTime }, true},
+		"not mine":  {func(_ *bench, rep *approver.Reply) { rep.Want = approver.WantDisown }, true},
+		"edit":      {func(_ *bench, rep *approver.Reply) { rep.Want = approver.WantEdit }, true},
+		"a key that was replaced": {func(x *bench, _ *approver.Reply) {
+			sealer, err := sealing.New([]byte(strings.Repeat("n", 32)), x.CodeKey)
+			if x.Requests.sealer = sealer; err != nil {
+				x.t.Fatal(err)
+			}
+		}, true},
+		"a stranger":                   {func(_ *bench, rep *approver.Reply) { rep.Sender = "666" }, false},
+		"a message":                    {func(_ *bench, rep *approver.Reply) { rep.Method = approver.ByPlain }, false},
+		"no message":                   {func(_ *bench, rep *approver.Reply) { rep.Message = "" }, false},
+		"made by another installation": {func(x *bench, _ *approver.Reply) { x.Requests.sealer = other.sealer }, false},
+		"the store is away": {func(x *bench, _ *approver.Reply) {
+			x.kv.failing(func(string, string) error { return approver.ErrAway })
+		}, false},
+		"the store is away when the card is looked at again": {func(x *bench, _ *approver.Reply) {
+			began := time.Now()
+			x.kv.failing(func(string, string) error {
+				if time.Since(began) > time.Second {
+					return approver.ErrAway
+				}
+				return nil
+			})
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			story(t, func(t *testing.T, x *bench) {
+				rep := approver.Reply{
+					Channel: "telegram", Conversation: "T", Sender: "1", Method: approver.ByTap, Request: x.idFromHere(), Message: "m",
+				}
+				x.tg.put("m", approver.Card{Request: rep.Request, OneTap: true})
+				tt.change(x, &rep)
+				out := x.Answers.Reply(t.Context(), rep)
+				time.Sleep(5 * time.Second)
+				if card := x.tg.at("m"); (card.State == approver.Withdrawn) != tt.void || card.OneTap == tt.void {
+					t.Errorf("%+v, the card shows %+v", out, card)
+				}
+				if tt.void && !strings.Contains(out.Text, "approver has no record of its request any more") {
+					t.Errorf("they are told %q", out.Text)
+				}
+			})
+		})
+	}
+}
+
+// The story: the data of a button come through the client. An approver's program sent the id of a
+// request that the store had long forgotten, from the message of a card that waited, to take the
+// others' buttons off it.
+func TestAForgottenIDTakesNoButtonsFromALivingCard(t *testing.T) {
+	for name, change := range map[string]func(r *Request, message string){
+		"a card that is noted": func(*Request, string) {},
+		"one that is just being posted": func(r *Request, _ string) {
+			r.Postings = slices.Clone(r.Postings)
+			for i := range r.Postings {
+				r.Postings[i].Phase, r.Postings[i].Ref.Message = Sending, ""
+			}
+		},
+		"one whose post was never confirmed": func(r *Request, _ string) {
+			r.Postings = slices.Clone(r.Postings)
+			for i := range r.Postings {
+				r.Postings[i].Unsure, r.Postings[i].Ref.Message = true, "another"
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			story(t, func(t *testing.T, x *bench) {
+				answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
+				time.Sleep(time.Second)
+				message, card := x.tg.card(0)
+				r := x.loaded(card.Request)
+				change(&r, message)
+				x.put(t, r)
+				x.pressAs(x.idFromHere(), message)
+				time.Sleep(5 * time.Second)
+				if got := x.tg.at(message); !got.OneTap || got.State != approver.Pending {
+					t.Errorf("the card shows %+v", got)
+				}
+				x.stop()
+				<-answer
 			})
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster/sealing"
 	"approver.example/tokens"
 	"github.com/google/uuid"
 )
@@ -127,10 +128,14 @@ type claim struct {
 // errClaimed means that an identical call has made its request in the same moment.
 var errClaimed = errors.New("an identical call was faster")
 
+// markAt is where the mark of its makers is among the random bytes of a request's id.
+const markAt = 9
+
 // newID returns the id of a request, in the shard of the claim if there is one.
-func (c *claim) newID() (string, error) {
+func (c *claim) newID(mark sealing.Mark) (string, error) {
 	for {
 		id, err := uuid.NewV7()
+		copy(id[markAt:], mark[:])
 		if err != nil || c == nil {
 			return id.String(), err
 		}
@@ -208,7 +213,7 @@ func (o *opener) joinWaiting(ctx context.Context, id string, q question) (Reques
 
 // create stores a new request and starts to post its cards.
 func (o *opener) create(ctx context.Context, q question, c *claim) (Request, error) {
-	id, err := c.newID()
+	id, err := c.newID(o.requests.sealer.Mark())
 	if err != nil {
 		return Request{}, err
 	}

@@ -45,7 +45,9 @@ func (a *Answers) shownHere(ctx context.Context, rep approver.Reply, who approve
 	}
 	r, err := a.requests.loadPatiently(ctx, rep.Request)
 	switch {
-	case errors.Is(err, approver.ErrNotFound), err == nil && !isHere(r, rep):
+	case errors.Is(err, approver.ErrNotFound):
+		return Request{}, a.forgotten(rep)
+	case err == nil && !isHere(r, rep):
 		return Request{}, &unknown
 	case err != nil:
 		return Request{}, a.trouble(err)

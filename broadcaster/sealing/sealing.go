@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"approver.example"
 )
@@ -70,6 +71,25 @@ func New(key []byte, old ...[]byte) (*Sealer, error) {
 type Value struct {
 	KeyID  string `json:"key_id"`
 	Sealed []byte `json:"sealed"`
+}
+
+// A Mark is the beginning of a key's id. What bears it was most likely made by whoever has the key.
+type Mark [3]byte
+
+// Mark returns that of the key that seals.
+func (c *Sealer) Mark() (m Mark) {
+	_, _ = hex.Decode(m[:], []byte(c.current[:min(2*len(m), len(c.current))]))
+	return m
+}
+
+// Knows reports whether a mark is that of a key that is known here.
+func (c *Sealer) Knows(m Mark) bool {
+	for id := range c.keys {
+		if strings.HasPrefix(id, hex.EncodeToString(m[:])) {
+			return true
+		}
+	}
+	return false
 }
 
 // IsCurrent reports whether a key is the one that seals.

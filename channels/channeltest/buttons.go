@@ -2,6 +2,7 @@ package channeltest
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 var buttonChecks = []check{
 	{"a button says what the person wants", checkButtons},
 	{"a card has no button for what its request does not allow", checkButtonsAllowed},
+	{"the address in a tap is enough to take the buttons off", checkTapAddress},
 	{"a no with a reason as a reply", checkReason},
 }
 
@@ -70,6 +72,22 @@ func checkButtonsAllowed(t *testing.T, m maker) {
 		if f.want.Approve && slices.Contains(b.shown(refDeadly).Buttons, f.button) {
 			t.Errorf("a catastrophic card has button %d, which approves", f.button)
 		}
+	}
+}
+
+// checkTapAddress: of a request that the store has lost, nobody knows more of its card than what the
+// platform says of a tap on it.
+func checkTapAddress(t *testing.T, m maker) {
+	b, card, ref := posted(t, m, open)
+	b.tap(b.Approver, ref, fake.DenyButton)
+	r := b.wantReplies(1)[0]
+	tapped := approver.Ref{
+		Destination: approver.Destination{Channel: r.Channel, Conversation: r.Conversation}, Message: r.Message,
+	}
+	const gone = "approver has no record of this request any more"
+	s := b.update(tapped, approver.Card{Request: card.Request, State: approver.Withdrawn, Push: gone, Result: "↩ Void"})
+	if len(s.Buttons) > 0 || !strings.Contains(plain(s.Text), gone) {
+		t.Errorf("the card has the buttons %v and shows %q", s.Buttons, s.Text)
 	}
 }
 
