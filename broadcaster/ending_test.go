@@ -184,6 +184,43 @@ func TestEachCallOfACardHasAnEnd(t *testing.T) {
 	}
 }
 
+// The story: the connection of one of several calls ended, its courier came back, and that one ended,
+// too. The audit had one event with two times, and took the second for a repeat of the first; where the
+// call was taken off for another reason then, audit verify and doctor said DIFFERS of an honest life. Each
+// time that a call leaves is an event of its own.
+func TestACallThatLeavesTwice(t *testing.T) {
+	for name, again := range map[string]string{"one of them": "b", "the first": "a"} {
+		t.Run(name, func(t *testing.T) {
+			story(t, func(t *testing.T, x *bench) {
+				leave := x.threeThatCanLeave(approver.High)
+				leave[again]()
+				time.Sleep(20 * time.Second)
+				ctx, die := context.WithCancel(t.Context())
+				back := x.askAsync(ctx, peerCall(again, 1000), approver.High)
+				time.Sleep(5 * time.Second)
+				die()
+				<-back
+				time.Sleep(20 * time.Second)
+				x.tap(x.tg, 0, "1", true)
+				time.Sleep(aLongTime())
+				if got := x.ends()[again]; !slices.Equal(got, []approver.Event{approver.EventWithdrawn, approver.EventWithdrawn}) {
+					t.Errorf("it ended %v", got)
+				}
+				at := map[string]time.Time{}
+				for _, r := range x.audit.of(again) {
+					if was, found := at[r.Once]; r.Event == approver.EventWithdrawn && found {
+						t.Errorf("%s was at %v and at %v", r.Once, was, r.At)
+					}
+					at[r.Once] = r.At
+				}
+				for _, die := range leave {
+					die()
+				}
+			})
+		})
+	}
+}
+
 // The audit says that one of several calls was withdrawn, while its request is open. A
 // start that took that for the end of the request would find that the store has forgotten
 // it, and freeze everything.

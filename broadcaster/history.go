@@ -368,6 +368,7 @@ func (n *history) recordEnded(ctx context.Context, r Request) {
 	}
 	for _, e := range r.Ended {
 		rec := recordOf(auditRecord(r, approver.EventWithdrawn), e.CallID, e.Session)
+		rec.Once += ":" + strconv.FormatInt(e.At.UnixMilli(), 10) // it may come back, and leave again
 		rec.At, rec.Took, rec.Resolution = e.At, e.At.Sub(r.Created), approver.Resolution{Cause: e.Why, At: e.At}
 		rec.Note = "its courier did not come back, or not for its yes; other calls may wait for the same answer"
 		if e.Why == approver.Revoked {
