@@ -19,7 +19,9 @@ type disk struct {
 	mu      sync.Mutex
 	wal     fs.FileInfo // the log that the connections write to
 	failed  error       // the last failure to write
-	unknown error       // a sync failed: what is on disk is unknown
+	torn    bool        // the log was not written as it should be
+	unknown error       // what is on disk is unknown
+	since   string      // what it is unknown since
 }
 
 // Open implements [vfs.VFS]; SQLite calls OpenFilename.
@@ -42,7 +44,7 @@ func (d *disk) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, v
 		d.wal = info
 		d.mu.Unlock()
 	}
-	return &diskFile{File: f, disk: d}, flags, nil
+	return &diskFile{File: f, disk: d, log: flags&vfs.OPEN_WAL != 0}, flags, nil
 }
 
 // Delete implements [vfs.VFS].
@@ -75,11 +77,36 @@ func (d *disk) failure() error {
 	return err
 }
 
-// lost returns why it is unknown what is on disk, or nil.
-func (d *disk) lost() error {
+// lost returns since when and why it is unknown what is on disk, or nil.
+func (d *disk) lost() (since string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.unknown
+	return d.since, d.unknown
+}
+
+// lose notes that it is unknown what is on disk.
+func (d *disk) lose(since string, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.since, d.unknown = since, err
+}
+
+// begin is called before a transaction.
+func (d *disk) begin() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.torn = false
+}
+
+// uncommitted is called after a commit that failed. The log has all of it if each write to the log
+// succeeded: SQLite also has to note in memory, for which -shm may have to grow, where the log has it.
+// After a crash it would be there, although nobody was told so.
+func (d *disk) uncommitted(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.torn && d.unknown == nil {
+		d.since, d.unknown = "a commit failed that the log may have all the same", err
+	}
 }
 
 // hasLog reports whether the log that is written to is the one at path.
@@ -98,11 +125,17 @@ func (d *disk) hasLog(path string) bool {
 type diskFile struct {
 	vfs.File
 	disk *disk
+	log  bool
 }
 
 // WriteAt implements [vfs.File].
 func (f *diskFile) WriteAt(p []byte, off int64) (int, error) {
 	n, err := f.File.WriteAt(p, off)
+	if err != nil && f.log {
+		f.disk.mu.Lock()
+		f.disk.torn = true
+		f.disk.mu.Unlock()
+	}
 	return n, f.disk.note(err)
 }
 
@@ -114,9 +147,7 @@ func (f *diskFile) Sync(flags vfs.SyncFlag) error {
 	f.disk.syncs.Add(1)
 	err := f.disk.note(f.File.Sync(flags))
 	if err != nil {
-		f.disk.mu.Lock()
-		f.disk.unknown = err
-		f.disk.mu.Unlock()
+		f.disk.lose("a sync failed", err)
 	}
 	return err
 }

@@ -2,12 +2,16 @@ package sqlitestore
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"os/signal"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/vfs"
 
 	"approver.example"
@@ -16,7 +20,8 @@ import (
 // A weakDisk is a file system below SQLite whose writes or syncs can fail.
 type weakDisk struct {
 	vfs.VFSFilename
-	write, sync, file atomic.Pointer[error] // of the log; sync of the file
+	write, sync, file atomic.Pointer[error]  // of the log; sync of the file
+	synced            atomic.Pointer[func()] // called after each sync of the log
 }
 
 type weakFile struct {
@@ -52,7 +57,11 @@ func (f *weakFile) Sync(flags vfs.SyncFlag) error {
 	if err := failure(p); err != nil {
 		return err
 	}
-	return f.File.Sync(flags)
+	err := f.File.Sync(flags)
+	if after := f.of.synced.Load(); after != nil && f.log {
+		(*after)()
+	}
+	return err
 }
 
 func (f *weakFile) SharedMemory() vfs.SharedMemory {
@@ -134,4 +143,86 @@ func TestAFailedWriteLeavesNothing(t *testing.T) {
 		rev = mustPut(t, s, key, "before", rev)
 	}
 	checkFile(t, s)
+}
+
+// The story: the disk was full when a commit was already in the log, and SQLite had to make -shm larger to
+// note where. The writer was told that nothing was written, the daemon was killed, and the record was
+// there. Now it is unknown what is on disk: nothing is written until the store was opened again.
+func TestACommitThatIsNotIndexedIsTheLastWrite(t *testing.T) {
+	signal.Ignore(syscall.SIGXFSZ)
+	t.Cleanup(func() { signal.Reset(syscall.SIGXFSZ) })
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	set := func(most uint64) error {
+		return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: most, Max: limit.Max})
+	}
+	path := newPath(t)
+	d := &weakDisk{VFSFilename: vfs.Find("").(vfs.VFSFilename)}
+	o := usual()
+	o.below, o.gcEvery, o.logPages = d, time.Hour, 1<<40
+	s, err := open(Config{Path: path}, quiet(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const first = 4062 // pages of the log are noted before -shm has to grow
+	for n := 0; s.checkpoints.pages.Load() < first-200; n++ {
+		mustPut(t, s, approver.Key("test", fmt.Sprint("filler", n)), strings.Repeat("v", 400<<10), "")
+	}
+	key := approver.Key("test", "x")
+	bad := error(syscall.EIO) // of a write that failed long ago
+	d.write.Store(&bad)
+	if err := s.Put(t.Context(), key, nil, "", approver.NewRev(), time.Time{}, time.Time{}); !errors.Is(err, bad) {
+		t.Fatalf("got %v", err)
+	}
+	d.write.Store(nil)
+	rev := mustPut(t, s, key, "0", "")
+	full := func() { // once the commit is in the log
+		if err := set(32 << 10); err != nil {
+			t.Error(err)
+		}
+	}
+	d.synced.Store(&full)
+	last := 0
+	for err == nil {
+		next := approver.NewRev()
+		last++
+		err = s.Put(t.Context(), key, fmt.Append(nil, last), rev, next, time.Time{}, time.Time{})
+		if limitErr := set(limit.Cur); limitErr != nil {
+			t.Fatal(limitErr)
+		}
+		if err == nil {
+			rev = next
+		}
+		if last > 400 {
+			t.Fatal("-shm has never to grow")
+		}
+	}
+	d.synced.Store(nil)
+	for range 3 {
+		if !errors.Is(err, sqlite3.IOERR_SHMSIZE) ||
+			!strings.Contains(err.Error(), "no write since a commit failed that the log may have all the same; restart") {
+			t.Fatalf("got %v", err)
+		}
+		err = s.Put(t.Context(), approver.Key("test", "other"), []byte("v"), "", approver.NewRev(), time.Time{}, time.Time{})
+	}
+	wantValue(t, s, key, fmt.Sprint(last-1))
+	killed := newPath(t)
+	for _, name := range []string{"", "-wal"} {
+		b, err := os.ReadFile(path + name)
+		if err == nil {
+			err = os.WriteFile(killed+name, b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantValue(t, openFor(t, killed), key, fmt.Sprint(last)) // what nobody was told of
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := openFor(t, path)
+	mustPut(t, again, approver.Key("test", "other"), "v", "")
+	checkFile(t, again)
 }

@@ -4,8 +4,9 @@
 // Every write is on disk (fdatasync of the write-ahead log) when Put returns. One goroutine
 // writes. Whatever waits for it goes into one transaction, so that many writers share the cost
 // of a sync and a single one waits for no other. A crash at any moment loses nothing that was
-// acknowledged; a failed write (disk full) leaves the file as it was. After a failed sync it is
-// unknown what is on disk, so the store refuses to write until it is opened again.
+// acknowledged; a failed write (disk full) leaves the file as it was. After a failed sync, or a
+// failed commit of which all is in the log, it is unknown what is on disk, so the store refuses to
+// write until it is opened again.
 //
 // The file belongs to one process at a time. So a lease of a former process is void as soon as
 // this one has the file; its fence numbers continue. While it is open, its latest commits are in
@@ -77,7 +78,7 @@ type Store struct {
 	batch   batch
 	held    map[string]approver.Fence // leases of this process
 	skip    map[int64]bool            // rows that are over and cannot be read, so that they stay
-	broken  error                     // a sync failed: what is on disk is unknown
+	broken  error                     // what is on disk is unknown
 	gcEvery time.Duration
 }
 

@@ -316,6 +316,7 @@ func (s *Store) transact(mark int64, forget int, f func(b *batch) (wrote bool, e
 		return err
 	}
 	b := &s.batch
+	s.disk.begin()
 	b.begin(s)
 	wrote, err := f(b)
 	err = errors.Join(err, b.failure)
@@ -333,6 +334,7 @@ func (s *Store) transact(mark int64, forget int, f func(b *batch) (wrote bool, e
 	err = s.conn.commit.Exec()
 	s.recents.end(b.puts, err == nil)
 	if err != nil {
+		s.disk.uncommitted(err)
 		return errors.Join(s.failed(err), b.rollback())
 	}
 	s.clock.marked(mark)
@@ -355,11 +357,11 @@ func (s *Store) forget() bool {
 	return n == gcWhenIdle
 }
 
-// lost says that a sync has failed. After that the system may have dropped the pages that it
-// could not write, so another sync would succeed and prove nothing.
+// lost says that it is unknown what is on disk, as after a failed sync: the system may have dropped
+// the pages that it could not write, so another sync would succeed and prove nothing.
 func (s *Store) lost() error {
-	if err := s.disk.lost(); err != nil {
-		return fmt.Errorf("no write since a sync failed; restart approver when the disk is well: store %s: %w", s.path, err)
+	if since, err := s.disk.lost(); err != nil {
+		return fmt.Errorf("no write since %s; restart approver when the disk is well: store %s: %w", since, s.path, err)
 	}
 	return nil
 }
