@@ -197,6 +197,14 @@ type Lister interface {
 	Scheduled(ctx context.Context, shard, limit int) ([]string, error)
 }
 
+// An Inspected is a KV that notices what others do to it while it is in use: that its server is set to
+// drop or lose records, that its file is removed.
+type Inspected interface {
+	// Fitness returns why nothing new may be entrusted to the store, and why it loses more in a crash than
+	// it did when it was opened; nil where there is no such reason. It waits for nobody.
+	Fitness() (unfit, lossy error)
+}
+
 // Work counts what takes time beside computing, since a store or a log was opened.
 type Work struct {
 	Syncs uint64 `json:"syncs"` // of files on this machine

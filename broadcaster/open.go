@@ -211,6 +211,16 @@ func (o *opener) joinWaiting(ctx context.Context, id string, q question) (Reques
 	return r, err
 }
 
+// unfit says why nothing new may be entrusted to a store: it would have been refused at the start. What
+// is in it already is answered as ever, and freezes and denials are stored.
+func unfit(store approver.KV) error {
+	if s, ok := store.(approver.Inspected); ok {
+		err, _ := s.Fitness()
+		return err
+	}
+	return nil
+}
+
 // create stores a new request and starts to post its cards.
 func (o *opener) create(ctx context.Context, q question, c *claim) (Request, error) {
 	id, err := c.newID(o.requests.sealer.Mark())
@@ -228,6 +238,9 @@ func (o *opener) create(ctx context.Context, q question, c *claim) (Request, err
 	ttl, readable := o.lifetimes(ctx, q.call, q.why)
 	if ttl <= 0 {
 		return Request{}, errNoTime
+	}
+	if err := unfit(o.Store); err != nil {
+		return Request{}, err
 	}
 	if err := o.countQuestion(ctx, q.holder, q.call); err != nil {
 		return Request{}, err

@@ -29,6 +29,7 @@ func (d *Admin) status(ctx context.Context) (adminapi.Status, error) {
 		OverBudget: d.times.Over(), Took: d.times.Histograms(), Shield: d.shield.Status(ctx),
 		Asks: d.asks.Snapshot(), Config: d.cfg.File, Submit: d.authority.cfg.Sockets.Submit,
 	}
+	doc.StoreChanged = strings.Join(changesOf(d.People.Store), "; ")
 	doc.Work, _ = d.work(ctx) // zero where the system does not count
 	if d.hooks != nil {
 		doc.Hooks = d.hooks.Now()
@@ -77,6 +78,22 @@ func (d *Admin) status(ctx context.Context) (adminapi.Status, error) {
 	}
 	doc.Channels = d.channelStates(doc.Trouble)
 	return doc, nil
+}
+
+// changesOf says what others have done to a store.
+func changesOf(store approver.KV) (lines []string) {
+	s, ok := store.(approver.Inspected)
+	if !ok {
+		return nil
+	}
+	unfit, lossy := s.Fitness()
+	if unfit != nil {
+		lines = append(lines, "every new call that needs people is denied: "+display.OneLine(unfit.Error()))
+	}
+	if lossy != nil {
+		lines = append(lines, display.OneLine(lossy.Error()))
+	}
+	return lines
 }
 
 func (d *Admin) pending(ctx context.Context) (adminapi.Pending, error) {

@@ -149,10 +149,11 @@ func newBroadcaster(
 		KeepFor: cfg.Store.KeepFor,
 		Mark:    base.trust.mark, Host: hostname(), Notice: base.isolation.Notice(), Log: log.With("part", "people"),
 		Project: rules.Reflex.ProjectOf, Troubles: func(context.Context) []string {
+			lines := changesOf(base.store)
 			if err := base.records.Err(); err != nil {
-				return []string{"The audit has a problem, so nothing that needs people runs: " + err.Error()}
+				lines = append(lines, "The audit has a problem, so nothing that needs people runs: "+err.Error())
 			}
-			return nil
+			return lines
 		},
 	})
 	if err != nil {

@@ -56,13 +56,15 @@ type Status struct {
 	Store       string    `json:"store,omitempty"`
 	Output      string    `json:"output,omitempty"` // how the output of tools is treated
 	Trouble     string    `json:"store_error,omitempty"`
-	Lost        []string  `json:"sockets_lost,omitempty"` // why nobody can connect to a socket
-	Channels    []Channel `json:"channels,omitempty"`
-	Waiting     []string  `json:"waiting_approvers,omitempty"`  // in the configuration, but not counting yet
-	Removed     []string  `json:"removed_approvers,omitempty"`  // removed, whatever the configuration says
-	Refused     []string  `json:"refused_approvers,omitempty"`  // on a list, but refused by the resolve socket
-	Nobody      string    `json:"nobody_can_approve,omitempty"` // which requests, why, and what helps
-	Hooks       []string  `json:"hooks_weakened,omitempty"`     // why installed hooks are not effective
+	// StoreChanged is what others did to the store: it was set to drop or lose records, or removed.
+	StoreChanged string    `json:"store_changed,omitempty"`
+	Lost         []string  `json:"sockets_lost,omitempty"` // why nobody can connect to a socket
+	Channels     []Channel `json:"channels,omitempty"`
+	Waiting      []string  `json:"waiting_approvers,omitempty"`  // in the configuration, but not counting yet
+	Removed      []string  `json:"removed_approvers,omitempty"`  // removed, whatever the configuration says
+	Refused      []string  `json:"refused_approvers,omitempty"`  // on a list, but refused by the resolve socket
+	Nobody       string    `json:"nobody_can_approve,omitempty"` // which requests, why, and what helps
+	Hooks        []string  `json:"hooks_weakened,omitempty"`     // why installed hooks are not effective
 	// NotInForce are the files that differ from what calls are judged by.
 	NotInForce []NotInForce        `json:"not_in_force,omitempty"`
 	InForce    *Versions           `json:"in_force,omitempty"`      // what calls are judged by
@@ -170,6 +172,10 @@ func (s Status) Troubles() (all []trouble) {
 	}
 	if s.Trouble != "" {
 		all = append(all, trouble{PartStore, "its store fails", s.Trouble, "approver doctor tells more of the store"})
+	}
+	if s.StoreChanged != "" {
+		all = append(all, trouble{PartStore, "its store was changed under it", s.StoreChanged,
+			"do what it says, and find out who changed it: the daemon notices within a minute"})
 	}
 	for _, c := range s.Channels {
 		if c.Fails() {

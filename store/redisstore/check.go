@@ -24,20 +24,26 @@ func (s *Store) check(ctx context.Context) error {
 	}
 	checking, cancel := context.WithTimeout(ctx, s.bound())
 	defer cancel()
-	var err error
-	if cluster, ok := s.rdb.(*redis.ClusterClient); ok {
-		err = cluster.ForEachMaster(checking, s.checkServer)
-		if err != nil && strings.Contains(err.Error(), "cluster support disabled") {
-			err = fmt.Errorf("redis: several addrs mean a Cluster, but this is none: keep one, or set master_name if they "+
-				"are Sentinels: %w", err)
-		}
-	} else if rdb, ok := s.rdb.(*redis.Client); ok {
-		err = s.checkServer(checking, rdb)
+	err := s.eachPrimary(checking, s.checkServer)
+	if err != nil && strings.Contains(err.Error(), "cluster support disabled") {
+		err = fmt.Errorf("redis: several addrs mean a Cluster, but this is none: keep one, or set master_name if they "+
+			"are Sentinels: %w", err)
 	}
 	if err != nil {
 		return err
 	}
 	return s.checkHubKey(ctx)
+}
+
+// eachPrimary calls f for each primary, in a Cluster for all at once.
+func (s *Store) eachPrimary(ctx context.Context, f func(context.Context, *redis.Client) error) error {
+	switch rdb := s.rdb.(type) {
+	case *redis.ClusterClient:
+		return rdb.ForEachMaster(ctx, f)
+	case *redis.Client:
+		return f(ctx, rdb)
+	}
+	return nil
 }
 
 // checkServer looks at one primary.
@@ -54,21 +60,19 @@ func (s *Store) checkServer(ctx context.Context, node *redis.Client) error {
 	if err := s.judge(addr, info); err != nil {
 		return err
 	}
-	policy := info["maxmemory_policy"]
-	config, err := node.ConfigGet(ctx, "maxmemory-policy").Result()
-	if err == nil && config["maxmemory-policy"] != "" {
-		policy = config["maxmemory-policy"]
-	}
-	switch policy {
-	case "noeviction":
-		return nil
-	case "":
+	is := setupOf(ctx, node, info)
+	if is.policy == "" {
 		s.log.Warn("redis: cannot read maxmemory-policy; make sure that it is noeviction, or answers may vanish", "addr",
 			addr)
-		return nil
 	}
-	return fmt.Errorf("redis at %s drops records when its memory is full (maxmemory-policy %s): set maxmemory-policy "+
-		"noeviction", addr, policy)
+	rank, loses := is.loses(addr)
+	if rank > 1 { // once a second is what most people have
+		s.log.Warn("redis: it is set to lose writes", "error", loses)
+	}
+	s.watch.mu.Lock()
+	s.watch.best = max(s.watch.best, rank)
+	s.watch.mu.Unlock()
+	return is.evicts(addr)
 }
 
 // judge refuses what INFO says, or warns. Fields that are missing say nothing.
@@ -87,10 +91,6 @@ func (s *Store) judge(addr string, info map[string]string) error {
 		return fmt.Errorf("redis at %s is part of a Cluster: set cluster: true", addr)
 	case info["role"] == "slave":
 		return fmt.Errorf("redis at %s is a replica: name the primary, or its Sentinels with master_name", addr)
-	}
-	if info["aof_enabled"] == "0" {
-		s.log.Warn("redis: no append-only file: a restart of Redis loses open requests and answers; set appendonly yes",
-			"addr", addr)
 	}
 	if n, err := strconv.Atoi(info["connected_slaves"]); err == nil && n < s.config.Replicas {
 		s.log.Warn("redis: fewer replicas than must acknowledge: writes will fail until they are back",

@@ -28,7 +28,7 @@ func swift(c Config) Config {
 func openSwift(t *testing.T, c Config) *Store {
 	t.Helper()
 	c.HubKeyFile = hubKeyFile(t, "k")
-	s, err := open(t.Context(), swift(c), quiet(), 100*time.Millisecond)
+	s, err := open(t.Context(), swift(c), quiet(), 100*time.Millisecond, lookEvery)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +330,7 @@ func TestAWriteIsSentOnce(t *testing.T) {
 		s, err := open(t.Context(), Config{
 			Addrs: []string{r.Addr().String()}, HubKeyFile: hubKeyFile(t, "k"), Replicas: replicas,
 			WaitTimeout: 10 * time.Second,
-		}, quiet(), time.Hour)
+		}, quiet(), time.Hour, time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}

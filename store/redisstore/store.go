@@ -95,8 +95,9 @@ type Store struct {
 	hub    hint.Hub
 	pulse  time.Duration      // how often the subscription is tested
 	cancel context.CancelFunc // ends the listener
-	ending sync.WaitGroup     // the listener
+	ending sync.WaitGroup     // the listener, and keepLooking
 	closed atomic.Bool
+	watch  watch
 }
 
 var (
@@ -105,6 +106,7 @@ var (
 	_ approver.Batcher   = (*Store)(nil)
 	_ approver.Discarder = (*Store)(nil)
 	_ approver.Meter     = (*Store)(nil)
+	_ approver.Inspected = (*Store)(nil)
 
 	_ approver.ClockReader = (*Store)(nil)
 	_ approver.AheadReader = (*Store)(nil)
@@ -139,10 +141,10 @@ var setLibraryLog sync.Once
 // eviction, the right hub key. It logs a warning for what it cannot find out, and for a Redis
 // that does not write to disk. Close the store after use.
 func Open(ctx context.Context, c Config, log *slog.Logger) (*Store, error) {
-	return open(ctx, c, log, 2*time.Second)
+	return open(ctx, c, log, 2*time.Second, lookEvery)
 }
 
-func open(ctx context.Context, c Config, log *slog.Logger, pulse time.Duration) (*Store, error) {
+func open(ctx context.Context, c Config, log *slog.Logger, pulse, look time.Duration) (*Store, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -153,6 +155,7 @@ func open(ctx context.Context, c Config, log *slog.Logger, pulse time.Duration) 
 		return nil, err
 	}
 	s := &Store{log: log, seal: seal, holder: uuid.NewString(), config: c, pulse: pulse}
+	s.watch.every = look
 	for name, into := range map[string]**script{
 		"put": &s.scripts.put, "due": &s.scripts.due, "now": &s.scripts.now, "lease": &s.scripts.lease,
 		"discard": &s.scripts.discard,
@@ -170,6 +173,7 @@ func open(ctx context.Context, c Config, log *slog.Logger, pulse time.Duration) 
 		return nil, errors.Join(err, s.Close())
 	}
 	s.ending.Go(func() { s.listen(running, subscribed) })
+	s.ending.Go(func() { s.keepLooking(running) })
 	wait, stop := context.WithTimeout(ctx, s.bound())
 	defer stop()
 	select {
