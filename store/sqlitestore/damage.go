@@ -250,6 +250,9 @@ func (s *Store) there() error {
 		"restart approver", what)
 }
 
+// Fitness implements approver.Inspected.
+func (s *Store) Fitness() (unfit, lossy error) { return s.there(), nil }
+
 // leaveLog keeps the last connection to be closed from touching the log.
 func leaveLog(c *conn) error {
 	_, err := c.Config(sqlite3.DBCONFIG_NO_CKPT_ON_CLOSE, true)

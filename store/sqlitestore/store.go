@@ -91,6 +91,7 @@ var (
 
 	_ approver.RevReader   = (*Store)(nil)
 	_ approver.AheadReader = (*Store)(nil)
+	_ approver.Inspected   = (*Store)(nil)
 )
 
 // options are what only tests change.
