@@ -20,15 +20,15 @@ type authority struct {
 
 // Authority returns, sorted and one line each, everything in the configuration that decides
 // whose answers count: everybody on an approver list with the person they stand for, each
-// setting that loosens which answers count or takes a protection away, and what may let a call
-// go without people: the evaluator and an open fail mode. More lines loosen, fewer tighten. No
-// line contains a secret.
+// setting that loosens which answers count or takes a protection away, what may let a call go
+// without people (the evaluator and an open fail mode), and what lets one run before it is
+// recorded. More lines loosen, fewer tighten. No line contains a secret.
 func (c Config) Authority() []string {
 	var lines []string
 	for id, who := range c.People() {
 		lines = append(lines, ApproverLine(id.Channel, id.ID, who.ID))
 	}
-	for _, a := range append(c.Channels.authorities(), c.shieldAuthorities()...) {
+	for _, a := range c.authorities() {
 		lines = append(lines, a.line)
 	}
 	slices.Sort(lines)
@@ -49,9 +49,26 @@ func ApproverLine(channel, id, person string) string {
 // [Config.PeopleHeldTo].
 func (c Config) HeldTo(granted []string) Config {
 	own(&c.Channels)
-	held(c.Channels.authorities(), granted)
-	held(c.shieldAuthorities(), granted)
+	held(c.authorities(), granted)
 	return c
+}
+
+// held drops the settings that are not granted.
+func held(all []authority, granted []string) {
+	for _, a := range all {
+		if !slices.Contains(granted, a.line) {
+			a.drop()
+		}
+	}
+}
+
+// authorities returns all settings that are set and need people's approval.
+func (c *Config) authorities() []authority {
+	on := append(c.Channels.authorities(), c.shieldAuthorities()...)
+	if c.Audit.Sync == SyncGroup {
+		on = append(on, authority{"audit.sync: " + SyncGroup, func() { c.Audit.Sync = SyncBeforeAnswer }})
+	}
+	return on
 }
 
 // SettingWaits reports whether any of these lines of [Config.Authority] names a setting of the

@@ -94,6 +94,7 @@ func TestAuthority(t *testing.T) {
 func TestAuthorityOfTheShield(t *testing.T) {
 	const text = `
 fail_mode: open
+audit: {sync: group}
 shield:
   classifier: {skip: [write_file, write, shell_exec, exec, read]}
   evaluator: {provider: openai, url: "http://127.0.0.1:1/v1", model: m}
@@ -102,7 +103,7 @@ shield:
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"fail_mode: open", "shield.classifier.skip: exec", "shield.classifier.skip: read",
+	want := []string{"audit.sync: group", "fail_mode: open", "shield.classifier.skip: exec", "shield.classifier.skip: read",
 		"shield.evaluator: openai m at http://127.0.0.1:1/v1"}
 	lines := cfg.Authority()
 	if !slices.Equal(lines, want) {
@@ -115,9 +116,9 @@ shield:
 		}
 	}
 	left := cfg.HeldTo(nil)
-	if left.FailMode != configs.FailClosed || left.Shield.Evaluator != nil ||
+	if left.Audit.Sync != configs.SyncBeforeAnswer || left.FailMode != configs.FailClosed || left.Shield.Evaluator != nil ||
 		!slices.Equal(left.Shield.Classifier.Skip, []string{"write_file", "write"}) {
-		t.Errorf("%s, %+v", left.FailMode, left.Shield)
+		t.Errorf("%s, %s, %+v", left.Audit.Sync, left.FailMode, left.Shield)
 	}
 	if !slices.Equal(cfg.Authority(), want) {
 		t.Error("holding the configuration changed it")

@@ -2,7 +2,6 @@ package configs
 
 import (
 	"fmt"
-	"slices"
 
 	"approver.example/reflexcore/flow"
 	"approver.example/shieldcore"
@@ -62,15 +61,6 @@ func (c *Config) shieldAuthorities() (on []authority) {
 			func() { c.Shield.Classifier = c.Shield.Classifier.Without(kind) }})
 	}
 	return on
-}
-
-// held drops the settings that are not granted.
-func held(all []authority, granted []string) {
-	for _, a := range all {
-		if !slices.Contains(granted, a.line) {
-			a.drop()
-		}
-	}
 }
 
 // An OutputMode says when the output of tools is sanitized. The zero value is auto: if people

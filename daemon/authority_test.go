@@ -319,3 +319,53 @@ func TestAnEvaluatorWaitsForPeople(t *testing.T) {
 		t.Errorf("another address: open %v, a model %v", open, model)
 	}
 }
+
+// The story: `audit.sync: group` was written into the file of an installation that had promised its
+// owner that nothing runs before it is recorded, and the next start did as the file said. It waits for
+// people now, like all that loosens: until then, and after a no, calls are recorded first.
+func TestRecordsInGroupsWaitForPeople(t *testing.T) {
+	b, dir := newAuthorityBench(t), t.TempDir()
+	start := func(sync string) (g *deps, end func()) {
+		t.Helper()
+		cfg := b.lists("", "1")
+		cfg.Dir, cfg.Audit.Sync = dir, sync
+		g, err := openDeps(t.Context(), cfg, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.records.Accept()
+		return g, func() {
+			t.Helper()
+			if g.close(t.Context(), &err); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	const line = "audit.sync: " + configs.SyncGroup
+	_, end := start(configs.SyncBeforeAnswer)
+	end()
+	for _, tt := range []struct {
+		what, sync       string
+		grouped, waiting bool
+	}{
+		{"unasked", configs.SyncGroup, false, true},
+		{"asked again", configs.SyncGroup, false, true},
+		{"after a yes", configs.SyncGroup, true, false},
+		{"taken back", configs.SyncBeforeAnswer, false, false},
+		{"once more", configs.SyncGroup, false, true},
+	} {
+		g, end := start(tt.sync)
+		grouped := g.passed(slog.New(slog.DiscardHandler)) != nil
+		if waiting := slices.Contains(g.authority.waiting(), line); grouped != tt.grouped || waiting != tt.waiting ||
+			(g.cfg.Audit.Sync == configs.SyncGroup) != tt.grouped {
+			t.Errorf("%s: in groups %v, waits %v, status says %s", tt.what, grouped, waiting, g.cfg.Audit.Sync)
+		}
+		if tt.what == "asked again" {
+			g.authority.admitted = func(approver.People) {}
+			if err := g.authority.admit(t.Context(), []string{line}, "people said yes"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		end()
+	}
+}

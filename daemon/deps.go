@@ -71,7 +71,7 @@ func (g *deps) hold(ctx context.Context, log, channels *slog.Logger) (err error)
 		return nil
 	}
 	granted := g.inForce()
-	g.cfg.FailMode, g.cfg.Shield = granted.FailMode, granted.Shield
+	g.cfg.FailMode, g.cfg.Shield, g.cfg.Audit.Sync = granted.FailMode, granted.Shield, granted.Audit.Sync
 	g.channels, err = OpenChannels(granted, g.isolation.Isolated, g.authority.waiting(), channels)
 	return err
 }
