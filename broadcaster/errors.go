@@ -133,14 +133,13 @@ func publicCause(err error) string {
 		return "its request has ended"
 	case errors.Is(err, errNoTime):
 		return "the hook's own deadline leaves no time to ask anyone: raise --deadline and the agent's hook timeout"
+	case errors.Is(err, approver.ErrAway): // also if that was found out by waiting in vain
+		return "approver's store does not answer; the user can see why with approver status"
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return "the hook stopped waiting"
 	}
 	if why := approver.UnbindableError(""); errors.As(err, &why) {
 		return why.Error()
-	}
-	if errors.Is(err, approver.ErrAway) {
-		return "approver's store does not answer; the user can see why with approver status"
 	}
 	return "approver's store or configuration has a problem (see its log)"
 }

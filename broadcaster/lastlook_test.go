@@ -347,6 +347,8 @@ func TestOneFrozenAgentIsNotEverything(t *testing.T) {
 	}
 	for err, want := range map[error]string{
 		errHeld: "this agent", errBurned: "everything",
+		fmt.Errorf("redis: get: %w: %w", context.DeadlineExceeded, approver.ErrAway): "store does not answer",
+		context.DeadlineExceeded:                                    "the hook stopped waiting",
 		approver.UnbindableError("more than 20000 files: split it"): "split it",
 	} {
 		if text := publicCause(fmt.Errorf("in a chain: %w", err)); !strings.Contains(text, want) {

@@ -283,3 +283,29 @@ func TestAsksOverStores(t *testing.T) {
 		})
 	}
 }
+
+// The story: Redis hung, and of the calls that need people one waited for the store and the others
+// for that one. Each gave up by itself, and the agents read that their hooks had stopped waiting. That
+// the store does not answer is in the error of each; a caller who leaves early has another.
+func TestAStoreThatHangsIsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := asksOn(t, hanging{newMemKV()}, DefaultAskLimits())
+		early, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		var all sync.WaitGroup
+		for i := range 4 {
+			all.Go(func() {
+				ctx, leaves := t.Context(), i == 3
+				if leaves {
+					ctx = early
+				}
+				err := a.Take(ctx, asker(1, "a", "/p"), fmt.Sprint("c", i))
+				if err == nil || errors.Is(err, approver.ErrAway) == leaves {
+					t.Errorf("%d: %v", i, err)
+				}
+			})
+		}
+		all.Wait()
+		a.Close()
+	})
+}

@@ -104,8 +104,9 @@ func (u *updater[S]) change(ctx context.Context, b schema[S], f step[S]) (o outc
 		return o, errClosed
 	}
 	defer u.running.Done()
-	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, storeTime, errSlow)
 	defer cancel()
+	defer func() { err = slow(ctx, err) }()
 	p := &pending[S]{outcome: outcome[S]{id: approver.NewRev()}, ctx: ctx, step: f, done: make(chan error, 1)}
 	if u.begin(b, p) {
 		defer u.writeWaiting(b)
@@ -118,6 +119,17 @@ func (u *updater[S]) change(ctx context.Context, b schema[S], f step[S]) (o outc
 	case <-ctx.Done(): // p belongs to the goroutine that writes it
 		return outcome[S]{id: p.id, unsure: true}, ctx.Err()
 	}
+}
+
+// errSlow is the cause of a change that was not stored within storeTime.
+var errSlow = fmt.Errorf("%w within %v", approver.ErrAway, storeTime)
+
+// slow says of an error that the store was too slow, if that is its cause.
+func slow(ctx context.Context, err error) error {
+	if err != nil && errors.Is(context.Cause(ctx), errSlow) && !errors.Is(err, approver.ErrAway) {
+		return fmt.Errorf("%w: %w", errSlow, err)
+	}
+	return err
 }
 
 // begin says that the caller now writes the record. If another goroutine does, it puts the
