@@ -104,7 +104,8 @@ channels: {terminal: {approvers: [{id: "%d"}], allow_answers: true}}
 		t.Errorf("the approved call: %s", out)
 	}
 	if err := resolve.Operate(ctx, adminapi.OpWork, struct{}{}, &after); err != nil || after.Syncs < before.Syncs+6 ||
-		after.CPUMS <= before.CPUMS || after.Allocations <= before.Allocations || after.Allocated <= before.Allocated {
+		after.CPUMS <= before.CPUMS || after.Allocations <= before.Allocations || after.Allocated <= before.Allocated ||
+		after.Live == 0 || after.Goroutines == 0 {
 		t.Errorf("before an approval %+v, after it %+v, %v", before, after, err)
 	}
 	stop()

@@ -22,8 +22,14 @@ func (d *Admin) work(context.Context) (w adminapi.Work, err error) {
 		return w, err
 	}
 	w.CPUMS = float64(time.Duration(used.Utime.Nano()+used.Stime.Nano())) / float64(time.Millisecond)
-	heap := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/allocs:objects"}}
-	metrics.Read(heap)
-	w.Allocated, w.Allocations = heap[0].Value.Uint64(), heap[1].Value.Uint64()
+	counts := map[string]*uint64{
+		"/gc/heap/allocs:bytes": &w.Allocated, "/gc/heap/allocs:objects": &w.Allocations,
+		"/gc/heap/live:bytes": &w.Live, "/sched/goroutines:goroutines": &w.Goroutines,
+	}
+	for name, to := range counts {
+		sample := []metrics.Sample{{Name: name}}
+		metrics.Read(sample)
+		*to = sample[0].Value.Uint64()
+	}
 	return w, nil
 }

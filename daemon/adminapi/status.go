@@ -102,6 +102,9 @@ type Work struct {
 	CPUMS         float64 `json:"cpu_ms"` // of the process, in milliseconds
 	Allocated     uint64  `json:"allocated_bytes"`
 	Allocations   uint64  `json:"allocations"`
+	// What there is now: a leak shows there first.
+	Live       uint64 `json:"live_bytes"` // of the heap, after the last collection
+	Goroutines uint64 `json:"goroutines"`
 }
 
 // A Pending is the answer of OpPending.

@@ -15,6 +15,11 @@
 // have not come back. The daemon admits [httpapi.DefaultHeldEach] waiting couriers of one user,
 // and 1,000 questions of one user a minute. A run with more waits for the next minute.
 //
+// # Soaks
+//
+// A soak is a modest load for a long time, to see what grows: soak.go has the load, sample.go what
+// is read of the daemon meanwhile, growth.go by which rule something is flat.
+//
 // # Comparisons
 //
 // The speed of a shared machine changes from second to second. So measurements that are compared
@@ -47,6 +52,7 @@ type Options struct {
 	Stores  []string // Embedded, Redis or both
 	Short   bool     // for CI: the same figures from fewer runs, within 20 s
 	JSON    bool
+	Soak    time.Duration // if not zero, the daemon is only soaked, for so long on each store
 	Out     io.Writer
 	Say     io.Writer // for progress messages; nil: none
 	Program string    // the approver program, run as daemon
@@ -96,26 +102,32 @@ type bench struct {
 }
 
 // Run measures, prints the report, and ends everything that it started. Slowness is not an error,
-// but a step with a wrong result is, and so is a run of more than ten minutes.
+// but a step with a wrong result is, and so is a run that takes ten minutes more than its soaks.
 func Run(ctx context.Context, o Options) (err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, hardLimit, fmt.Errorf("the benchmark did not end within %v", hardLimit))
+	limit := hardLimit + o.Soak*time.Duration(len(o.Stores))
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("the benchmark did not end within %v", limit))
 	defer cancel()
 	b := &bench{Options: o, size: o.size(), began: time.Now()}
 	if b.dir, err = os.MkdirTemp("", "approver-bench-"); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.end(0), os.RemoveAll(b.dir)) }()
-	r, err := b.measure(ctx)
-	if err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return err
+	run := b.measure
+	if o.Soak > 0 {
+		run = b.soak
 	}
-	if o.JSON {
-		return json.NewEncoder(o.Out).Encode(r)
+	if err = run(ctx); err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
 	}
-	return r.print(o.Out)
+	return err
+}
+
+// report prints what was measured.
+func (b *bench) report(r interface{ print(out io.Writer) error }) error {
+	if b.JSON {
+		return json.NewEncoder(b.Out).Encode(r)
+	}
+	return r.print(b.Out)
 }
 
 // end ends what was started after mark, the newest first.
@@ -136,7 +148,7 @@ func (b *bench) say(format string, args ...any) {
 	}
 }
 
-func (b *bench) measure(ctx context.Context) (*Report, error) {
+func (b *bench) measure(ctx context.Context) error {
 	r := &Report{
 		Short: b.Short, CPUs: runtime.NumCPU(), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version(),
 		Channel: "terminal over the resolve socket",
@@ -144,27 +156,27 @@ func (b *bench) measure(ctx context.Context) (*Report, error) {
 	var err error
 	b.say("judge: the default policy")
 	if r.Judge, err = b.judge(ctx); err != nil {
-		return nil, fmt.Errorf("judge: %w", err)
+		return fmt.Errorf("judge: %w", err)
 	}
 	if r.Fingerprint, err = b.fingerprints(ctx); err != nil {
-		return nil, fmt.Errorf("fingerprint: %w", err)
+		return fmt.Errorf("fingerprint: %w", err)
 	}
 	b.say("daemon: start and idle memory")
 	if r.Daemon, err = b.daemonFigures(ctx); err != nil {
-		return nil, fmt.Errorf("daemon: %w", err)
+		return fmt.Errorf("daemon: %w", err)
 	}
 	b.say("hook: %d runs of each program", b.hookRuns)
 	if r.Hook, err = b.hook(ctx); err != nil {
-		return nil, fmt.Errorf("hook: %w", err)
+		return fmt.Errorf("hook: %w", err)
 	}
 	for _, name := range b.Stores {
 		b.say("approvals on the store %s", name)
 		s, err := b.store(ctx, name)
 		if err != nil {
-			return nil, fmt.Errorf("store %s: %w", name, err)
+			return fmt.Errorf("store %s: %w", name, err)
 		}
 		r.Stores = append(r.Stores, s)
 	}
 	r.TookS = time.Since(b.began).Seconds()
-	return r, nil
+	return b.report(r)
 }

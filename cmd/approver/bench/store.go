@@ -6,12 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"approver.example/shieldcore/quota"
 	"approver.example/store/storetest/redistest"
@@ -179,16 +175,6 @@ func fileSize(path string) (float64, error) {
 		return 0, err
 	}
 	return float64(info.Size()), nil
-}
-
-func usedMemory(ctx context.Context, rdb *redis.Client) (float64, error) {
-	info, err := rdb.Info(ctx, "memory").Result()
-	if err != nil {
-		return 0, err
-	}
-	_, rest, _ := strings.Cut(info, "used_memory:")
-	number, _, _ := strings.Cut(rest, "\r\n")
-	return strconv.ParseFloat(number, 64)
 }
 
 // look is how long a person looks at the card in cycles that are timed. No real person answers
