@@ -104,6 +104,7 @@ type LevelFigures struct {
 	Whole          Span    `json:"whole_ms"`            // request → card → reply → hook released
 	Workers        int     `json:"workers"`
 	CyclesPerS     float64 `json:"cycles_per_s"`
+	ReadyMS        float64 `json:"ready_ms"`           // the start of a daemon whose store has the parked ones
 	Alone          Cost    `json:"alone"`              // of an approval while there is no other
 	Busy           Cost    `json:"busy"`               // of an approval beside those of the other workers
 	HeldKiB        float64 `json:"held_rss_kib"`       // memory of the daemon for each held request
@@ -175,11 +176,11 @@ func (r *Report) print(out io.Writer) error {
 	for _, s := range r.Stores {
 		fmt.Fprintf(w, "\napprovals, store %s (%s; every step durable; ms)\n", s.Store, r.Channel)
 		fmt.Fprintf(w, "  pending\theld\tto card p50\tp99\treply to release p50\tp99\twhole "+
-			"p50\tp99\tcycles/s\tKiB/held\tstore B/parked\n")
+			"p50\tp99\tcycles/s\tready\tKiB/held\tstore B/parked\n")
 		for _, l := range s.Levels {
-			fmt.Fprintf(w, "  %d\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.0f\t%.1f\t%.0f\n", l.Pending, l.Held,
+			fmt.Fprintf(w, "  %d\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.0f\t%.0f\t%.1f\t%.0f\n", l.Pending, l.Held,
 				l.RequestToCard.P50, l.RequestToCard.P99, l.ReplyToRelease.P50, l.ReplyToRelease.P99, l.Whole.P50, l.Whole.P99,
-				l.CyclesPerS, l.HeldKiB, l.StoredBytes)
+				l.CyclesPerS, l.ReadyMS, l.HeldKiB, l.StoredBytes)
 		}
 		fmt.Fprintln(w)
 		fmt.Fprintf(w, "  what one costs the daemon\tsyncs\ttrips\tCPU\tallocated\tallocations\n")

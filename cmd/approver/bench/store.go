@@ -140,9 +140,11 @@ func (b *bench) level(ctx context.Context, name string, pending int, serial *ato
 			return nil, err
 		}
 	}
-	if _, err := b.run(ctx, l.d); err != nil {
+	ready, err := b.run(ctx, l.d)
+	if err != nil {
 		return nil, err
 	}
+	l.ReadyMS = milliseconds(ready)
 	l.v = b.drive(ctx, l.d, serial)
 	return l, b.fill(ctx, l)
 }
