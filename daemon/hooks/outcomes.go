@@ -37,6 +37,7 @@ type Outcomes struct {
 	mu         sync.Mutex
 	young, old map[useKey]use
 	prompts    map[useKey]promptYes // approvals by people, see yes
+	swept      time.Time            // when those were last forgotten that are over
 	twins      map[useKey][]twinYes // the same approvals, for another hook of the call
 }
 
@@ -290,13 +291,18 @@ func (u use) asks(ev agents.Event, call approver.ToolCall) useKey {
 	return promptKey(ev, call, ev.Asks())
 }
 
-// yes notes that people approved a call.
+// yes notes that people approved a call. Those that are over take up memory for nothing, so that they are
+// forgotten from time to time.
 func (o *Outcomes) yes(about useKey, y promptYes) {
 	if about == (useKey{}) {
 		return
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if y.at.Sub(o.swept) >= promptWait {
+		maps.DeleteFunc(o.prompts, func(_ useKey, old promptYes) bool { return y.at.Sub(old.at) >= promptWait })
+		o.swept = y.at
+	}
 	if o.prompts == nil || len(o.prompts) >= maxOutcomes {
 		o.prompts = map[useKey]promptYes{}
 	}

@@ -286,6 +286,24 @@ func TestApprovalsForTheSameCall(t *testing.T) {
 	}
 }
 
+// An approval whose prompt can no longer come is forgotten: a daemon that is asked twice a second would have kept
+// two hours of them.
+func TestApprovalsAreForgotten(t *testing.T) {
+	var o Outcomes
+	start := time.Now()
+	for i := range 600 {
+		o.yes(useKey(contentNo(i)), promptYes{at: start.Add(time.Duration(i) * time.Second)})
+		if most := int(2 * promptWait / time.Second); len(o.prompts) > most {
+			t.Fatalf("%d approvals after %d s", len(o.prompts), i)
+		}
+		for young := max(0, i-int(promptWait/time.Second)+1); young <= i; young++ {
+			if _, kept := o.prompts[useKey(contentNo(young))]; !kept {
+				t.Fatalf("that of %d s before is gone", i-young)
+			}
+		}
+	}
+}
+
 // A call that is noted again makes nobody forget another one.
 func TestNotedAgain(t *testing.T) {
 	var o Outcomes
