@@ -105,6 +105,16 @@ func (d *daemon) lastLog() string {
 	return log[max(0, len(log)-2000):]
 }
 
+// loggedErrors returns the first lines of the daemon's log that are errors.
+func (d *daemon) loggedErrors() (lines []string) {
+	for line := range strings.Lines(d.Log()) {
+		if strings.Contains(line, " level=ERROR ") && len(lines) < 20 {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
 // memory is the memory of a process in KiB.
 type memory struct{ rss, anonymous float64 }
 

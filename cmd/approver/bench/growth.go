@@ -26,6 +26,7 @@ type SoakFigures struct {
 	CPUPercent float64  `json:"cpu_percent"` // of one CPU, which the daemon took
 	Growth     []Growth `json:"growth"`
 	Samples    []Sample `json:"samples"`
+	Errors     []string `json:"errors,omitempty"` // that the daemon logged, if calls failed: its log goes with its folder
 }
 
 // SoakLaps are the calls of one kind. Their times count from when each was due.

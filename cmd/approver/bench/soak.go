@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -91,6 +92,10 @@ func (b *bench) soakStore(ctx context.Context, name string) (f SoakFigures, err 
 	f.CPUPercent = (after.CPUMS - work.CPUMS) / 10 / time.Since(start).Seconds()
 	f.Verdicts, f.Approvals = verdicts.laps(), approvals.laps()
 	f.Growth = growthOf(f.Samples)
+	if f.Verdicts.Failed+f.Approvals.Failed > 0 {
+		f.Errors = d.loggedErrors()
+		b.say("the daemon logged:\n%s", strings.Join(f.Errors, ""))
+	}
 	return f, b.end(mark)
 }
 

@@ -5,11 +5,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"approver.example/cmd/approver/internal/child"
 )
 
 // A short soak of the real program makes its calls and measures what it says.
@@ -121,6 +125,18 @@ func TestGrowth(t *testing.T) {
 		if got := growthOf(samples[:9]); !got[0].TooShort || got[0].verdict() != "too short to say" {
 			t.Errorf("%s: eight minutes: %+v", name, got)
 		}
+	}
+}
+
+// What the daemon logged when calls failed is kept.
+func TestLoggedErrors(t *testing.T) {
+	d := &daemon{child.Daemon{Dir: t.TempDir()}}
+	log := "time=1 level=WARN msg=\"one level=ERROR\"\n" + strings.Repeat("time=2 level=ERROR msg=two\n", 30)
+	if err := os.WriteFile(filepath.Join(d.Dir, "daemon.log"), []byte(log), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.loggedErrors(); len(got) != 20 || got[0] != "time=2 level=ERROR msg=two\n" {
+		t.Errorf("%d: %q", len(got), got)
 	}
 }
 
