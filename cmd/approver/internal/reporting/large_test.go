@@ -47,7 +47,7 @@ func BenchmarkLargeLog(b *testing.B) {
 	}
 }
 
-func callID(n int) string { return fmt.Sprintf("%032x", 0x7bcdef0000000000+n) }
+func callID(n int) string { return fmt.Sprintf("abcdef%026x", n) }
 
 // largeLog writes a log of n calls: every twentieth is asked about, of 50 sessions.
 func largeLog(b *testing.B, n int) (dir string) {
