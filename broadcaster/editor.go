@@ -48,7 +48,7 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 	}
 	todo := e.toShow(r, now)
 	if len(todo) == 0 && r.State.Settled() && r.logged() {
-		e.history.forget(id)
+		e.forget(id)
 		return // all is done
 	}
 	if err := e.history.follow(ctx, r); err != nil {
@@ -111,7 +111,7 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 		return fresh, nil
 	})
 	if after.logged() && !crossed {
-		e.history.forget(id)
+		e.forget(id)
 	}
 	if crossed && err == nil {
 		e.settle(id)
@@ -119,6 +119,12 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 	for n, i := range todo {
 		e.logUpdate(r.Postings[i], id, failed[n], i < len(after.Postings) && after.Postings[i].GivenUp)
 	}
+}
+
+// forget forgets a request that is over.
+func (e *editor) forget(id string) {
+	e.history.forget(id)
+	e.live.forget(id)
 }
 
 // toShow lists the postings whose cards this process has to update now.

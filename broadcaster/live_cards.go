@@ -15,8 +15,9 @@ import (
 // liveCards are the cards that this process posted, while their requests are open. No record
 // has the code of a card, so only the process that posted it can edit it.
 type liveCards struct {
-	mu sync.Mutex
-	of map[string]*requestCards // by request
+	mu     sync.Mutex
+	of     map[string]*requestCards // by request
+	pruned time.Time
 }
 
 type requestCards struct {
@@ -34,12 +35,18 @@ type liveCard struct {
 	late  bool      // an edit of it may still be carried out: see Posting.Late
 }
 
-// note remembers the codes of a request, and forgets requests whose time is over.
+// pruneEvery is how often requests are forgotten whose time is over, and whose end another process noted.
+const pruneEvery = time.Minute
+
+// note remembers the codes of a request.
 func (s *liveCards) note(r Request, codes map[int]tokens.Code) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	maps.DeleteFunc(s.of, func(_ string, c *requestCards) bool { return now.After(c.due) })
+	if now.Sub(s.pruned) >= pruneEvery {
+		maps.DeleteFunc(s.of, func(_ string, c *requestCards) bool { return now.After(c.due) })
+		s.pruned = now
+	}
 	if s.of == nil {
 		s.of = map[string]*requestCards{}
 	}
@@ -52,6 +59,13 @@ func (s *liveCards) note(r Request, codes map[int]tokens.Code) {
 	for i, code := range codes {
 		c.cards[i] = &liveCard{code: code, more: r.More}
 	}
+}
+
+// forget forgets a request whose end its cards show.
+func (s *liveCards) forget(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.of, id)
 }
 
 // stale lists the cards of a request that this process can edit and that do not show until when

@@ -376,3 +376,24 @@ func TestACardThatMayBeThereHasItsTime(t *testing.T) {
 		})
 	})
 }
+
+// The cards of a request are forgotten once they show its end: each question looked through those of the last
+// 22 minutes.
+func TestCardsOfARequestThatIsOverAreForgotten(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		for _, id := range []string{"c1", "c2"} {
+			answer := x.askAsync(t.Context(), testCall(id), approver.High)
+			synctest.Wait()
+			if len(x.editor.live.of) != 1 {
+				t.Errorf("%s waits, and the cards of %d requests are known", id, len(x.editor.live.of))
+			}
+			n := len(x.tg.cards) - 1
+			x.tap(x.tg, n, "1", false)
+			<-answer
+			synctest.Wait()
+			if len(x.editor.live.of) != 0 {
+				t.Errorf("after %s the cards of %d requests are known", id, len(x.editor.live.of))
+			}
+		}
+	})
+}
