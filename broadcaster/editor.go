@@ -36,6 +36,9 @@ func (e *editor) settle(id string) {
 func (e *editor) settleOnce(ctx context.Context, id string) {
 	e.handovers.wait(ctx, id)
 	r, now, err := e.requests.loadMine(ctx, id)
+	if err == nil && e.history.someNoted(r) { // what is known here is not all
+		r, _, now, err = e.requests.loadNow(ctx, id)
+	}
 	for err == nil && e.handovers.some(id) { // it began since, and what was read may be before its last look
 		e.handovers.wait(ctx, id)
 		r, now, err = e.requests.loadMine(ctx, id)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -234,6 +235,11 @@ func (n *history) tellAnswer(c *chapter, rec approver.Record) {
 		kept := rec // only a record that is told lives on
 		n.tasks.start(func(ctx context.Context) { n.OnAnswer(ctx, kept) })
 	}
+}
+
+// someNoted reports that something of the calls of a request is still to be stored.
+func (n *history) someNoted(r Request) bool {
+	return n.noted(r.CallID) || slices.ContainsFunc(r.Also, func(c Caller) bool { return n.noted(c.CallID) })
 }
 
 // mayTell reports whether this process may say that a call took its yes: its own releases looked

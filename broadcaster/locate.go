@@ -163,6 +163,8 @@ func (a *Answers) byCode(ctx context.Context, rep approver.Reply, lock string) (
 	var p Posting
 	err = whenThere(ctx, func() (err error) { r, p, err = a.postingOfCode(ctx, rep); return err })
 	if err != nil && !errors.Is(err, approver.ErrNotFound) {
+		// Whether it was right nobody knows: it was no try, and told nobody anything.
+		_, _ = a.lockout.tried(ctx, lock, try, true)
 		return Request{}, Posting{}, a.trouble(err)
 	}
 	right, wrong := err == nil, err

@@ -431,6 +431,9 @@ func (l *releases) awaitHandover(ctx context.Context, r Request) (Request, bool)
 		if !l.handovers.wait(ctx, r.ID) {
 			return r, false
 		}
+		if l.reports.pending.has(r.CallID) { // that it was withheld is not stored yet
+			return r, false
+		}
 		// Only this process says whether the yes was given.
 		if kept, _, ok := l.requests.cache.stored(r.ID); ok && kept.State.Settled() {
 			return kept, true

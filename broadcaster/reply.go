@@ -45,12 +45,18 @@ func (a *Answers) Reply(ctx context.Context, rep approver.Reply) approver.Outcom
 
 func (a *Answers) replyTo(ctx context.Context, rep approver.Reply) told {
 	began := time.Now()
-	if rep.Want != approver.WantAnswer {
+	if !aWord(rep) {
 		return a.replyOnce(ctx, rep, began, func() (told, bool) { return told{}, false })
 	}
-	one := a.kept.begin(rep)
+	one := a.kept.begin(rep, a.person(rep))
 	defer a.kept.entered(one)
-	return a.replyOnce(ctx, rep, began, func() (told, bool) { return a.keep(one, began) })
+	ctx = context.WithValue(ctx, answerKey{}, one)
+	return a.replyOnce(ctx, rep, began, func() (told, bool) {
+		if rep.Want != approver.WantAnswer { // their forms are not there any more
+			return told{}, false
+		}
+		return a.keep(one, began)
+	})
 }
 
 // replyOnce is Reply for an answer that was given at began. If the store is away for longer than it waits, keep
@@ -107,11 +113,8 @@ func (a *Answers) ahead(ctx context.Context, rep approver.Reply) context.Context
 	if !ok || rep.Request == "" || !rep.Code.IsZero() {
 		return ctx
 	}
-	keys := []string{controlKey(), approver.Key("req", rep.Request)}
-	if rep.Approve {
-		keys = append(keys, lockKey(who, rep))
-	}
-	return approver.ReadAhead(ctx, a.Store, keys...)
+	// The controls are read now, and beside these: what is read of them counts for others, too.
+	return approver.ReadAhead(ctx, a.Store, approver.Key("req", rep.Request), lockKey(who, rep))
 }
 
 // lastAnswers is how long an answer may still be stored after this process was told to stop.
@@ -266,12 +269,16 @@ func (a *Answers) enter(
 	err := whenThere(ctx, func() (err error) {
 		tries++
 		r, err = a.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-			res.Calls = shownTo(r, p, rep, a.channels.screen(rep.Channel), now.Add(-age(rep, began)))
+			given := now.Add(-age(rep, began))
+			res.Calls = shownTo(r, p, rep, a.channels.screen(rep.Channel), given)
 			next, err := r.Answer(res, now)
 			if errors.Is(err, approver.ErrOverdue) {
 				return r.Expire(now) // the clock is a replier too, and was first
 			} else if err != nil {
 				return next, err
+			}
+			if err := a.mayEnter(ctx, r, res, given, tries > 1 || time.Since(began) > atOnce); err != nil {
+				return r, err
 			}
 			if tries > 1 { // the call may be another one by now
 				return next, nil
@@ -282,6 +289,10 @@ func (a *Answers) enter(
 	})
 	if ready.holder != "" && (err != nil || r.State != approver.Consumed || r.Holder != ready.holder) {
 		a.handovers.cancel(ready.holder)
+	}
+	var refused entryError
+	if errors.As(err, &refused) {
+		return r, outcomeOfMessage(approver.OutcomeRefused, refused.says)
 	}
 	if err != nil && !errors.Is(err, ErrSettled) {
 		a.Log.Warn("an answer could not be stored", "request", id, "error", err)

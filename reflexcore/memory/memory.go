@@ -131,8 +131,10 @@ type Past struct {
 	demands *record[[]Demand]
 	seen    *record[seenRecord]
 
-	asked bool  // the taint was read
-	err   error // or could not be
+	asked bool         // the taint was read
+	files taintedFiles // as this judgment has read them: another one may read older ones ahead
+	saw   seenRecord   // the same
+	err   error        // or could not be
 }
 
 // Open returns the memory of an agent's session. It does not fail: [Past.Err] returns errors of

@@ -91,6 +91,7 @@ func (r seenRecord) with(l flow.Label, to []string, at time.Time) seenRecord {
 // the highest label of all.
 func (p *Past) Seen(keep time.Duration) (flow.Label, error) {
 	r, err := p.seen.current(p.ctx, p.m.store)
+	p.saw = r
 	if err != nil {
 		return flow.Critical, err
 	}
@@ -98,7 +99,7 @@ func (p *Past) Seen(keep time.Duration) (flow.Label, error) {
 }
 
 // Used reports whether a destination was used, according to the record that [Past.Seen] read.
-func (p *Past) Used(to string) bool { return slices.Contains(p.seen.known().Used, to) }
+func (p *Past) Used(to string) bool { return slices.Contains(p.saw.Used, to) }
 
 // See stores that the model reads data with a label (Public is nothing) and that destinations are
 // used. It returns when that is durable.

@@ -69,13 +69,6 @@ func (r *record[T]) current(ctx context.Context, store KV) (T, error) {
 	return r.value, err
 }
 
-// known returns the value that was read last.
-func (r *record[T]) known() T {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.value
-}
-
 // load reads the record, and decodes it only if it has changed. The caller holds the lock.
 func (r *record[T]) load(ctx context.Context, store KV) error {
 	if store == nil {

@@ -182,11 +182,11 @@ type File struct {
 func (p *Past) Taint(path string) effect.Taint {
 	if !p.asked {
 		p.asked = true
-		_, err := p.taint.current(p.ctx, p.m.store)
+		var err error
+		p.files, err = p.taint.current(p.ctx, p.m.store)
 		p.err = errors.Join(p.err, err)
 	}
-	files := p.taint.known()
-	return files.of(path)
+	return p.files.of(path)
 }
 
 // Leave stores the taint of files and returns when it is durable. After an error the call must not

@@ -51,7 +51,7 @@ func (s *Store) ReadAhead(ctx context.Context, keys ...string) context.Context {
 		_, _ = pipe.Exec(bounded) // each command keeps its own error
 		if asked != nil {
 			if micros, err := asked.Int64(); err == nil {
-				s.clock.note(micros)
+				s.clock.note(micros, a.began)
 			}
 		}
 	}()

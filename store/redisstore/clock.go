@@ -13,6 +13,9 @@ import (
 // worth. Deadlines do not depend on it: the script that writes looks at the server's clock.
 const clockFor = 50 * time.Millisecond
 
+// clockLag is how late a reading may be that is carried on.
+const clockLag = 5 * time.Millisecond
+
 // A clock is the store's clock as this process knows it. It does not run ahead of the server's,
 // because a reading was on its way here before it was carried on.
 type clock struct {
@@ -40,9 +43,10 @@ func (r *reading) young(now time.Time) bool {
 }
 
 // note takes a reading of the server's clock, and returns the time.
-func (c *clock) note(micros int64) time.Time {
+// One that was long on its way is not carried on.
+func (c *clock) note(micros int64, asked time.Time) time.Time {
 	heard := &reading{micros, time.Now()}
-	for {
+	for heard.at.Sub(asked) <= clockLag {
 		was := c.heard.Load()
 		if was != nil && was.micros >= micros { // replies may overtake each other on the way here
 			break
@@ -91,7 +95,9 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	return now, nil
 }
 
-func (s *Store) now(ctx context.Context) (time.Time, error) { return s.readingOr(ctx, nil) }
+func (s *Store) now(ctx context.Context) (time.Time, error) {
+	return s.readingOr(ctx, nil, time.Time{})
+}
 
 // askClock sends the clock's script along with other commands.
 func (s *Store) askClock(ctx context.Context, pipe redis.Pipeliner) *redis.Cmd {
@@ -99,18 +105,19 @@ func (s *Store) askClock(ctx context.Context, pipe redis.Pipeliner) *redis.Cmd {
 }
 
 // readingOr returns the time that the clock's script said, or without one the time now.
-func (s *Store) readingOr(ctx context.Context, asked *redis.Cmd) (time.Time, error) {
+func (s *Store) readingOr(ctx context.Context, asked *redis.Cmd, at time.Time) (time.Time, error) {
 	if asked == nil {
 		if now, ok := s.clock.now(); ok {
 			return now, nil
 		}
 	}
 	if asked == nil || redis.HasErrorPrefix(asked.Err(), "NOSCRIPT") { // Run sends the script along
+		at = time.Now()
 		asked = s.scripts.now.Run(ctx, s.rdb, []string{clockKey}, s.clock.last.Load())
 	}
 	micros, err := asked.Int64()
 	if err != nil {
 		return time.Time{}, err
 	}
-	return s.clock.note(micros), nil
+	return s.clock.note(micros, at), nil
 }

@@ -52,6 +52,7 @@ func (s *Store) GetNow(ctx context.Context, key string) ([]byte, approver.Rev, t
 		return nil, "", time.Time{}, err
 	}
 	defer cancel()
+	began := time.Now()
 	got, asked := s.taken(ctx, key), (*redis.Cmd)(nil)
 	if got == nil {
 		got, asked = s.getWithClock(ctx, key)
@@ -60,7 +61,7 @@ func (s *Store) GetNow(ctx context.Context, key string) ([]byte, approver.Rev, t
 	if err != nil && !errors.Is(err, approver.ErrNotFound) {
 		return nil, "", time.Time{}, err
 	}
-	now, clockErr := s.readingOr(ctx, asked)
+	now, clockErr := s.readingOr(ctx, asked, began)
 	if clockErr != nil {
 		return nil, "", time.Time{}, s.failed("now", clockErr)
 	}

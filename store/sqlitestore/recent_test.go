@@ -9,16 +9,23 @@ import (
 // What is remembered of a record is never older than what anybody has read of it.
 func TestRecents(t *testing.T) {
 	const key = "k"
-	was, is := recentRecord{rev: "1", value: []byte("old"), whole: true}, []part{{key: key, rev: "2", value: []byte("new")}}
+	was := recentRecord{rev: "1", value: []byte("old"), whole: true}
+	is := []part{{key: key, rev: "2", value: []byte("new")}}
+	read := func(k *recents) { k.add(key, was, k.now()) }
 	for name, c := range map[string]struct {
 		do   func(k *recents)
 		want approver.Rev // empty: nothing is remembered
 	}{
-		"read":                              {func(k *recents) { k.add(key, was, k.now()) }, "1"},
-		"read and committed":                {func(k *recents) { k.add(key, was, k.now()); k.begin(is); k.end(is, true) }, "2"},
-		"read, and its commit is under way": {func(k *recents) { k.add(key, was, k.now()); k.begin(is) }, ""},
-		"read, and its commit failed":       {func(k *recents) { k.add(key, was, k.now()); k.begin(is); k.end(is, false) }, ""},
-		"read before a commit":              {func(k *recents) { at := k.now(); k.begin(is); k.add(key, was, at); k.end(is, false) }, ""},
+		"read":                              {read, "1"},
+		"read and committed":                {func(k *recents) { read(k); k.begin(is); k.end(is, true) }, "2"},
+		"read, and its commit is under way": {func(k *recents) { read(k); k.begin(is) }, ""},
+		"read, and its commit failed":       {func(k *recents) { read(k); k.begin(is); k.end(is, false) }, ""},
+		"read before a commit": {func(k *recents) {
+			at := k.now()
+			k.begin(is)
+			k.add(key, was, at)
+			k.end(is, false)
+		}, ""},
 		"read before a commit, told after it": {func(k *recents) {
 			at := k.now()
 			k.begin(is)
@@ -31,7 +38,7 @@ func TestRecents(t *testing.T) {
 			k.end(is, true)
 			k.add(key, was, at)
 		}, "2"},
-		"read during a commit": {func(k *recents) { k.begin(is); k.add(key, was, k.now()); k.end(is, true) }, "2"},
+		"read during a commit": {func(k *recents) { k.begin(is); read(k); k.end(is, true) }, "2"},
 	} {
 		var k recents
 		c.do(&k)

@@ -1,0 +1,57 @@
+package memory_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/memory"
+	"approver.example/store/redisstore"
+	"approver.example/store/storetest/redistest"
+)
+
+// plainKV reads nothing ahead, as before.
+type plainKV struct{ memory.KV }
+
+// The story: an agent had long commands judged while it downloaded a script and then ran it. Now and then the
+// script ran unasked. A was opened before a call that downloads a file, and looks after it. C was
+// opened after the download was stored, and has seen it. What A had read ahead took it from C.
+func TestWhatAnotherCallReadAheadHidesNothing(t *testing.T) {
+	server, err := redistest.Start(t.Context(), redistest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = server.Close() }()
+	hub := filepath.Join(t.TempDir(), "hub.key")
+	if err := os.WriteFile(hub, []byte(strings.Repeat("h", 40)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := redisstore.Open(t.Context(), redisstore.Config{Addrs: []string{server.Addr}, HubKeyFile: hub}, quiet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	for name, kv := range map[string]memory.KV{"before": plainKV{s}, "now": s} {
+		t.Run(name, func(t *testing.T) {
+			m := remember(kv)
+			f := "/p/" + name
+			a := m.Open(t.Context(), key("s"), time.Now())
+			time.Sleep(50 * time.Millisecond) // a long command is looked through
+			download := m.Open(t.Context(), key("s"), time.Now())
+			if err := download.Leave([]memory.File{{Path: f, Taint: effect.Network}}); err != nil {
+				t.Fatal(err)
+			}
+			c := m.Open(t.Context(), key("s"), time.Now())
+			if got := c.Taint(f); got == 0 {
+				t.Fatal("C does not see it at all")
+			}
+			a.Taint("/p/other")
+			if got := c.Taint(f); got == 0 || c.Err() != nil {
+				t.Errorf("C was opened after the download was durable, and has taint %q of it, %v", got, c.Err())
+			}
+		})
+	}
+}
