@@ -40,7 +40,8 @@ func (k *Controller) Recent(ctx context.Context) (c Controls, now time.Time, err
 	return c, now, err
 }
 
-// change applies one step to the controls. It returns once every process goes by it: see recentFor.
+// change applies one step to the controls. It returns once every process goes by it, unless it is a freeze: see
+// recentFor, and awaitEffect.
 func (k *Controller) change(ctx context.Context, step func(*Controls, time.Time) error) (Controls, error) {
 	c, err := changeControls(ctx, k.Store, k.Mark, k.records.put, func(c *Controls, now time.Time) error {
 		missing, why := c.Missing, c.Freeze.Reason
@@ -56,7 +57,9 @@ func (k *Controller) change(ctx context.Context, step func(*Controls, time.Time)
 	})
 	if err == nil {
 		k.backlog.loss.forget()
-		_ = sleep(context.WithoutCancel(ctx), recentFor)
+		if !c.Frozen() { // a freeze waits longer, once this process need not hold it any more
+			_ = sleep(context.WithoutCancel(ctx), recentFor)
+		}
 	}
 	return c, err
 }

@@ -121,7 +121,7 @@ func (a *Answers) edit(
 	if res.Edit, out = a.judgedEdit(ctx, r, live, command, res); out != nil {
 		return r, *out
 	}
-	return a.enterEdit(ctx, r, rep, res)
+	return a.enterEdit(ctx, r, rep, res, began)
 }
 
 // editAnswered tells what became of a changed command once the request has its answer. Platforms deliver
@@ -212,21 +212,28 @@ func (a *Answers) judgeSafely(ctx context.Context, call approver.ToolCall) (v ap
 
 // enterEdit stores a changed command as the answer, for the one call that waits.
 func (a *Answers) enterEdit(
-	ctx context.Context, r Request, rep approver.Reply, res approver.Resolution,
+	ctx context.Context, r Request, rep approver.Reply, res approver.Resolution, began time.Time,
 ) (Request, told) {
-	id := r.ID
+	id, tries := r.ID, 0
 	err := whenThere(ctx, func() (err error) {
+		tries++
 		r, err = a.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 			res.Approve = res.Approve && r.takesEdit()
 			next, err := r.Answer(res, now)
 			if errors.Is(err, approver.ErrOverdue) {
 				return r.Expire(now)
 			}
+			if err == nil {
+				err = a.mayEnter(ctx, r, res, now.Add(-age(rep, began)), tries > 1 || time.Since(began) > atOnce)
+			}
 			return next, err
 		})
 		return err
 	})
+	var refused entryError
 	switch {
+	case errors.As(err, &refused):
+		return r, outcomeOfMessage(approver.OutcomeRefused, refused.says)
 	case err != nil && !errors.Is(err, ErrSettled) && !errors.Is(err, errUneditable):
 		a.Log.Warn("a changed command could not be stored", "request", id, "error", err)
 		return r, newOutcome(approver.OutcomeRefused, "The store had a problem, so this answer may not count. Look at "+

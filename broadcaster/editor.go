@@ -46,6 +46,9 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 	if err != nil || !r.ended() {
 		return
 	}
+	if r.State == approver.Consumed && !r.Closed && e.history.someNoted(r) {
+		return // it may not have been given: whoever stores that settles it, and it is due again
+	}
 	if r.State == approver.Consumed && !r.Closed && r.ReleasedBy != e.process && now.Sub(r.ReleasedAt) < settleGrace {
 		return // its process looks once more before it says so, and the request is due again soon
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"approver.example"
 )
 
 // handovers are the yeses that connections of this process are about to get.
@@ -107,6 +109,43 @@ func (g *handovers) wait(ctx context.Context, request string) bool {
 		case <-done:
 		case <-ctx.Done():
 			return false
+		}
+	}
+}
+
+// awaitHandover returns a settled request once people may be told of it: after the last look
+// of this process if it released the call, else a moment after the release. It returns false
+// if ctx ends first, or the last look left no trace yet.
+func (l *releases) awaitHandover(ctx context.Context, r Request) (Request, bool) {
+	if r.State != approver.Consumed || r.Closed {
+		return r, true
+	}
+	if r.ReleasedBy == l.process {
+		if !l.handovers.wait(ctx, r.ID) {
+			return r, false
+		}
+		if l.reports.pending.has(r.CallID) { // that it was withheld is not stored yet
+			return r, false
+		}
+		// Only this process says whether the yes was given.
+		if kept, _, ok := l.requests.cache.stored(r.ID); ok && kept.State.Settled() {
+			return kept, true
+		}
+		if fresh, _, err := l.requests.load(ctx, r.ID); err == nil && fresh.State.Settled() {
+			return fresh, true
+		}
+		return r, false // the record may say yet that nothing was given
+	}
+	for {
+		fresh, _, now, err := l.requests.loadNow(ctx, r.ID)
+		if err == nil && fresh.State.Settled() {
+			r = fresh
+		}
+		if err == nil && (r.Closed || r.Withheld != approver.NoCause || now.Sub(r.ReleasedAt) > settleGrace) {
+			return r, true
+		}
+		if !sleep(ctx, retryEvery) {
+			return r, false
 		}
 	}
 }

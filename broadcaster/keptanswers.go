@@ -59,7 +59,8 @@ func (k *keptAnswers) begin(rep approver.Reply, person string) *keptAnswer {
 		was := one.rep
 		unknown := was.Request == "" || rep.Request == ""
 		same := !unknown && was.Request == rep.Request || !rep.Code.IsZero() && was.Code == rep.Code
-		if one.person == person && (same || unknown && !yes) {
+		opens := was.Approve || was.Want == approver.WantEdit // a no stands until its person answers that very request
+		if one.person == person && (same && (opens || rep.Want == approver.WantAnswer) || opens && unknown && !yes) {
 			one.replaced = true
 		}
 	}

@@ -164,7 +164,9 @@ func (a *Answers) byCode(ctx context.Context, rep approver.Reply, lock string) (
 	err = whenThere(ctx, func() (err error) { r, p, err = a.postingOfCode(ctx, rep); return err })
 	if err != nil && !errors.Is(err, approver.ErrNotFound) {
 		// Whether it was right nobody knows: it was no try, and told nobody anything.
-		_, _ = a.lockout.tried(ctx, lock, try, true)
+		back, cancel := context.WithTimeout(context.WithoutCancel(ctx), PostTimeout)
+		defer cancel()
+		_ = whenThere(back, func() error { _, err := a.lockout.tried(back, lock, try, true); return err })
 		return Request{}, Posting{}, a.trouble(err)
 	}
 	right, wrong := err == nil, err

@@ -88,12 +88,13 @@ func (a *Answers) forgotten(rep approver.Reply) *told {
 		out := newOutcome(approver.OutcomeUnknown, "There is no such request in this conversation.")
 		return &out
 	}
+	ref := approver.Ref{
+		Destination: approver.Destination{Channel: rep.Channel, Conversation: rep.Conversation}, Message: rep.Message,
+	}
+	live := a.mayLive(a.tasks.running(), ref) // at the tap: it may be answered before the look below
 	a.tasks.start(func(ctx context.Context) {
-		if !sleep(ctx, vanishedAfter) {
+		if live || !sleep(ctx, vanishedAfter) {
 			return
-		}
-		ref := approver.Ref{
-			Destination: approver.Destination{Channel: rep.Channel, Conversation: rep.Conversation}, Message: rep.Message,
 		}
 		lost := func(ctx context.Context) (approver.Card, bool) {
 			_, _, err := a.requests.load(ctx, rep.Request)

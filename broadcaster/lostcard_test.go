@@ -286,3 +286,25 @@ func TestALostCardShowsAYesThatWaits(t *testing.T) {
 		x.settledAll()
 	})
 }
+
+// An approver with a client of their own presses a living card with the id of no request, and approves it.
+func TestAForgedIDDoesNotRewriteTheCardOfWhatRan(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
+		time.Sleep(time.Second)
+		id, card := x.tg.card(0)
+		forged, _ := uuid.NewV7()
+		mark := x.Requests.sealer.Mark()
+		copy(forged[markAt:], mark[:])
+		bad := tapOf(id, card, true)
+		bad.Request = forged.String()
+		x.Answers.Reply(t.Context(), bad)
+		x.Answers.Reply(t.Context(), tapOf(id, card, true))
+		<-answer
+		time.Sleep(2 * time.Minute)
+		_, now := x.tg.card(0)
+		if now.Result == forgottenCard("").Result {
+			t.Error("the card of a call that ran says that nothing was released")
+		}
+	})
+}

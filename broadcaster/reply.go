@@ -167,8 +167,7 @@ func (a *Answers) reply(
 	}
 	switch {
 	case r.State.Settled():
-		r, _ = a.releases.awaitHandover(ctx, r)
-		return r, outcomeOf(r, rep, who)
+		return a.outcome(ctx, r, rep, who)
 	case r.Granted():
 		return a.outcome(ctx, r, rep, who)
 	}

@@ -153,6 +153,9 @@ func (k *requestCache) keep(v version, size int) {
 		return
 	}
 	all := k.room(r.ID)
+	if v.mine && v.rev == all.before.rev { // its writer is told late: it was replaced since
+		return
+	}
 	if all.last.rev != v.rev {
 		all.before = all.last
 	} else {

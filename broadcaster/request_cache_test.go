@@ -153,3 +153,19 @@ func TestStoredIsWhatWasWrittenHere(t *testing.T) {
 		t.Error("another process has written since")
 	}
 }
+
+// A writer may be told late: what it wrote was replaced since, and is not the last any more.
+func TestALateWriterIsNotTheLast(t *testing.T) {
+	var k requestCache
+	first, second := &Request{ID: "r"}, &Request{ID: "r", Joined: 1}
+	doneFirst := k.begin("1", first)
+	k.note(first, "1", 1) // somebody else reads it, and writes the next one
+	doneSecond := k.begin("2", second)
+	k.wrote(second, "2", 1)
+	doneSecond()
+	k.wrote(first, "1", 1)
+	doneFirst()
+	if _, rev, ok := k.stored("r"); ok && rev != "2" {
+		t.Errorf("the last is %s", rev)
+	}
+}

@@ -143,7 +143,7 @@ func TestAYesInTimeWhileTheStoreIsAway(t *testing.T) {
 				t.Errorf("the agent hears %v %q", v.Decision, v.Reason)
 			}
 			out, kept := <-told, away.lasts > broadcaster.StorePatience
-			if kept != strings.Contains(out.Text, "does not count yet") ||
+			if kept != strings.Contains(out.Text, "may not count yet") ||
 				!kept && out.Kind != approver.OutcomeApproved && out.Kind != approver.OutcomeRecorded {
 				t.Errorf("the person hears %q", out.Text)
 			}

@@ -66,7 +66,10 @@ func (s *Store) checkServer(ctx context.Context, node *redis.Client) error {
 			addr)
 	}
 	rank, loses := is.loses(addr)
-	if rank > 1 { // once a second is what most people have
+	if _, tells := is.tells(); !tells {
+		rank = unknownLoss
+	}
+	if rank > 1 && loses != nil { // once a second is what most people have
 		s.log.Warn("redis: it is set to lose writes", "error", loses)
 	}
 	s.watch.mu.Lock()

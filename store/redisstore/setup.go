@@ -41,6 +41,14 @@ func (s setup) evicts(addr string) error {
 		"noeviction", addr, s.policy)
 }
 
+// tells says of which the setup tells: whether the server evicts, and what it loses.
+func (s setup) tells() (eviction, loss bool) {
+	return s.policy != "", s.aof == "0" || s.aof != "" && s.fsync != ""
+}
+
+// unknownLoss is the rank of a setup that does not tell what is lost: nothing is worse than that.
+const unknownLoss = 4
+
 // loses says what is lost when a server ends, as much as is known; a higher rank is worse.
 func (s setup) loses(addr string) (rank int, err error) {
 	switch {
@@ -93,7 +101,7 @@ func (s *Store) lookAgain(ctx context.Context) {
 	defer cancel()
 	var mu sync.Mutex
 	var unfit, lossy error
-	worst := 0
+	worst, tellsEviction, tellsLoss := 0, true, true
 	err := s.eachPrimary(ctx, func(ctx context.Context, node *redis.Client) error {
 		addr := node.Options().Addr
 		text, err := node.Info(ctx).Result()
@@ -102,8 +110,10 @@ func (s *Store) lookAgain(ctx context.Context) {
 		}
 		found := setupOf(ctx, node, parseInfo(text))
 		rank, loses := found.loses(addr)
+		eviction, loss := found.tells()
 		mu.Lock()
 		defer mu.Unlock()
+		tellsEviction, tellsLoss = tellsEviction && eviction, tellsLoss && loss
 		unfit = errors.Join(unfit, found.evicts(addr))
 		if rank > worst {
 			worst, lossy = rank, loses
@@ -116,8 +126,16 @@ func (s *Store) lookAgain(ctx context.Context) {
 	s.watch.mu.Lock()
 	defer s.watch.mu.Unlock()
 	w := &s.watch
-	w.best = min(w.best, worst)
-	if worst == w.best {
+	if !tellsEviction && unfit == nil {
+		unfit = w.unfit
+	}
+	if tellsLoss {
+		w.best = min(w.best, worst)
+	}
+	switch {
+	case !tellsLoss:
+		lossy = w.lossy
+	case worst == w.best:
 		lossy = nil // the start has warned of it
 	}
 	s.tell(w.unfit, unfit, "redis: nothing new is put before people, because answers may vanish")
