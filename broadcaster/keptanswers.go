@@ -138,6 +138,11 @@ func (a *Answers) mayEnter(
 	if !res.Approve {
 		return nil
 	}
+	if again { // what this process knows of removals may be of before
+		if _, err := readStored(ctx, a.Store, a.Mark); err != nil {
+			return err
+		}
+	}
 	if r.Call.Control == "" && a.Mark.holding() != nil { // the store does not know of it yet, nor do other daemons
 		return errHeldHere
 	}
