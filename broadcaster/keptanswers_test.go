@@ -1,6 +1,7 @@
 package broadcaster
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -211,12 +212,11 @@ type storedButUnsaid struct {
 func (s *storedButUnsaid) PutBefore(
 	ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keep time.Time,
 ) error {
-	err := s.pathKV.PutBefore(ctx, before, key, value, prev, next, due, keep)
-	if err == nil && strings.Contains(key, "req") && s.armed.CompareAndSwap(true, false) {
-		s.then()
-		return s.says
+	if !strings.Contains(key, "req") || !s.armed.CompareAndSwap(true, false) {
+		return s.pathKV.PutBefore(ctx, before, key, value, prev, next, due, keep)
 	}
-	return err
+	s.then() // before anybody else sees what is stored
+	return cmp.Or(s.memKV.PutBefore(ctx, before, key, value, prev, next, due, keep), s.says)
 }
 
 // The person is told that the answer does not count yet, and the call has run by it.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"approver.example"
@@ -29,6 +30,7 @@ func (k *unfitKV) Fitness() (unfit, lossy error) {
 func TestNothingNewIsEntrustedToAnUnfitStore(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		kv := &unfitKV{memKV: x.kv}
+		synctest.Wait()
 		x.tune(func(o *Options) { o.Store = kv })
 		waiting := x.askAsync(t.Context(), testCall("c1"), approver.High)
 		time.Sleep(time.Second)
