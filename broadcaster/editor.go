@@ -35,13 +35,10 @@ func (e *editor) settle(id string) {
 // settleOnce records the end of a request and updates its cards, once.
 func (e *editor) settleOnce(ctx context.Context, id string) {
 	e.handovers.wait(ctx, id)
-	r, now, err := e.requests.loadMine(ctx, id)
-	if err == nil && e.history.someNoted(r) { // what is known here is not all
-		r, _, now, err = e.requests.loadNow(ctx, id)
-	}
+	r, _, now, err := e.requests.loadNow(ctx, id)
 	for err == nil && e.handovers.some(id) { // it began since, and what was read may be before its last look
 		e.handovers.wait(ctx, id)
-		r, now, err = e.requests.loadMine(ctx, id)
+		r, _, now, err = e.requests.loadNow(ctx, id)
 	}
 	if err != nil || !r.ended() {
 		return

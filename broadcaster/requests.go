@@ -79,18 +79,6 @@ func (q *Requests) loadNow(ctx context.Context, id string) (Request, approver.Re
 	return q.reload(ctx, Request{ID: id}, "")
 }
 
-// loadMine is loadNow, but of a request that this process has just ended: that was its last state, and
-// a change since shows when the rest of its records is noted.
-func (q *Requests) loadMine(ctx context.Context, id string) (r Request, now time.Time, err error) {
-	r, _, ok := q.cache.stored(id)
-	if !ok || !r.State.Settled() || r.logged() {
-		r, _, now, err = q.loadNow(ctx, id)
-		return r, now, err
-	}
-	now, err = q.Store.Now(ctx)
-	return r, now, err
-}
-
 // reload is loadNow for a caller that has the record as it was at revision seen. A record that
 // has not changed is not decoded again.
 func (q *Requests) reload(ctx context.Context, r Request, seen approver.Rev) (Request, approver.Rev, time.Time, error) {
