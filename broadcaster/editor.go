@@ -35,6 +35,8 @@ func (e *editor) settle(id string) {
 // settleOnce records the end of a request and updates its cards, once.
 func (e *editor) settleOnce(ctx context.Context, id string) {
 	e.handovers.wait(ctx, id)
+	was, _, _ := e.requests.cache.last(id)
+	noted := e.history.someNoted(was) // now, because the note may be stored once the record is read
 	r, _, now, err := e.requests.loadNow(ctx, id)
 	for err == nil && e.handovers.some(id) { // it began since, and what was read may be before its last look
 		e.handovers.wait(ctx, id)
@@ -43,7 +45,7 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 	if err != nil || !r.ended() {
 		return
 	}
-	if r.State == approver.Consumed && !r.Closed && e.history.someNoted(r) {
+	if r.State == approver.Consumed && !r.Closed && (noted || e.history.someNoted(r)) {
 		return // it may not have been given: whoever stores that settles it, and it is due again
 	}
 	if r.State == approver.Consumed && !r.Closed && r.ReleasedBy != e.process && now.Sub(r.ReleasedAt) < settleGrace {
