@@ -21,11 +21,19 @@ const keepBuckets = 10 * time.Minute
 // nanoseconds. Zero is a full one.
 type bucket int64
 
+// clocksDiffer is more than the store's clocks of two replicas differ by.
+const clocksDiffer = 100 * time.Millisecond
+
 // fill returns the bucket as it is now. It is at most empty: a clock that was ahead, or a
-// changed rate, must not keep it empty for longer.
+// changed rate, must not keep it empty for longer. But a replica whose clock is a little behind
+// that of the last writer must not make it fuller.
 func (b bucket) fill(r Rate, now time.Time) bucket {
 	at := bucket(now.UnixNano())
-	return min(max(b, at), at+bucket(r.Burst)*bucket(r.interval()))
+	empty := at + bucket(r.Burst)*bucket(r.interval())
+	if b > empty+bucket(clocksDiffer) {
+		return empty
+	}
+	return max(b, at)
 }
 
 // next is when there is a token; not after now if there is one. b comes from fill.

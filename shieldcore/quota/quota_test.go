@@ -766,6 +766,28 @@ func TestBucketFarAhead(t *testing.T) {
 	})
 }
 
+// The story: replicas carry the store's clock on, so one of them is some ms behind. It took an
+// empty bucket for one that was emptied ahead of its time, and made it fuller: a call in turn
+// from the one and the other got a token each time.
+func TestAReplicaWhoseClockIsBehindGivesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv, c := newMemKV(), large(1)
+		c.Overall = Rate{Count: 200, Per: time.Second, Burst: 50}
+		ahead, behind := newFor(t, kv, c), newFor(t, shifted{kv, -10 * time.Millisecond}, c)
+		given := 0
+		for range 1000 {
+			for _, q := range []*Quota{ahead, behind} {
+				if q.Evaluate(t.Context(), agent(1, "a")) == nil {
+					given++
+				}
+			}
+		}
+		if given != 50 {
+			t.Errorf("%d calls, of 50 at once", given)
+		}
+	})
+}
+
 // What is spent while a quota is closed counts.
 func TestSpendWhileClosing(t *testing.T) {
 	for range 50 {
