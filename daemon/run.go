@@ -123,21 +123,35 @@ func runAll(
 	return errors.Join(err, record(approver.EventStopped, time.Now(), ""))
 }
 
-// settleAfter is how long the daemon first answers those who waited for its start.
-const settleAfter = 500 * time.Millisecond
+// settleAfter is how long the daemon must have had little to do before it settles, and littleCPU what it may
+// have used of the processors in that time.
+const (
+	settleAfter = 500 * time.Millisecond
+	littleCPU   = settleAfter / 20
+)
 
 // settle makes what the first call would wait for, and returns to the system what only the start needed: free
-// memory of the heap, and the parts of the program's own file that were read. No answer waits for it.
+// memory of the heap, and the parts of the program's own file that were read. No answer waits for it: that
+// takes some 10 ms, so it comes when the daemon has little to do.
 func settle(rules *judges.Judges) func(context.Context) error {
 	return func(ctx context.Context) error {
-		select {
-		case <-ctx.Done():
+		look := time.NewTicker(settleAfter)
+		defer look.Stop()
+		for last, err := cpuTime(); err == nil; {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-look.C:
+			}
+			was := last
+			if last, err = cpuTime(); last-was > littleCPU {
+				continue
+			}
+			rules.Warm(ctx)
+			debug.FreeOSMemory()
+			dropProgram()
 			return nil
-		case <-time.After(settleAfter):
 		}
-		rules.Warm(ctx)
-		debug.FreeOSMemory()
-		dropProgram()
 		return nil
 	}
 }

@@ -17,11 +17,11 @@ func (d *Admin) work(context.Context) (w adminapi.Work, err error) {
 		more := store.Work()
 		w.Syncs, w.Trips = w.Syncs+more.Syncs, w.Trips+more.Trips
 	}
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+	used, err := cpuTime()
+	if err != nil {
 		return w, err
 	}
-	w.CPUMS = float64(time.Duration(used.Utime.Nano()+used.Stime.Nano())) / float64(time.Millisecond)
+	w.CPUMS = float64(used) / float64(time.Millisecond)
 	counts := map[string]*uint64{
 		"/gc/heap/allocs:bytes": &w.Allocated, "/gc/heap/allocs:objects": &w.Allocations,
 		"/gc/heap/live:bytes": &w.Live, "/sched/goroutines:goroutines": &w.Goroutines,
@@ -32,4 +32,11 @@ func (d *Admin) work(context.Context) (w adminapi.Work, err error) {
 		*to = sample[0].Value.Uint64()
 	}
 	return w, nil
+}
+
+// cpuTime is what the process has used of the processors.
+func cpuTime() (time.Duration, error) {
+	var used syscall.Rusage
+	err := syscall.Getrusage(syscall.RUSAGE_SELF, &used)
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano()), err
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -32,34 +33,39 @@ func visible(m *message, s *Server) string {
 	return strings.Join(out, "\n")
 }
 
-// Markup as Discord's client reads it. What it draws is not what was written:
+// A sign is one of the markup as Discord's client reads it. What it draws is not what was written:
 // a text that is to be seen literally must have been escaped.
-var markup = []struct {
+type sign struct {
 	pattern *regexp.Regexp
 	draw    func(m []string, s *Server) string // nil: the first group is drawn in its turn
-}{
-	{regexp.MustCompile(`^<t:(-?\d+)(?::[tTdDfFR])?>`), func(m []string, _ *Server) string { return stamp(m[1]) }},
-	{regexp.MustCompile(`^<@!?(\d+)>`), func(m []string, s *Server) string {
-		if u := s.users[m[1]]; u != nil {
-			return "@" + u.GlobalName
-		}
-		return "@unknown-user"
-	}},
-	{regexp.MustCompile(`^<(?:@&|#)(\d+)>`), func([]string, *Server) string { return "#unknown" }},
-	{regexp.MustCompile(`^<a?:\w+:\d+>`), func([]string, *Server) string { return "(emoji)" }},
-	{regexp.MustCompile(`^</([-\w ]+):\d+>`), func(m []string, _ *Server) string { return "(command " + m[1] + ")" }},
-	{regexp.MustCompile(`^<(https?://[^ >]+)>`), func(m []string, _ *Server) string { return "(link)" + m[1] }},
-	{regexp.MustCompile(`^(?:https?|steam|discord)://[^\s<]+`),
-		func(m []string, _ *Server) string { return "(link)" + m[0] }},
-	{regexp.MustCompile(`^\[([^\]\n]+)\]\((?:https?://[^)\s]+)\)`), nil},
-	{regexp.MustCompile(`^@(everyone|here)`), func(m []string, _ *Server) string { return "(ping)" + m[1] }},
-	{regexp.MustCompile(`(?s)^\|\|(.+?)\|\|`), func([]string, *Server) string { return "(spoiler)" }},
-	{regexp.MustCompile(`(?s)^\*\*((?:\\.|[^\\])+?)\*\*`), nil},
-	{regexp.MustCompile(`(?s)^__(.+?)__`), nil},
-	{regexp.MustCompile(`(?s)^~~(.+?)~~`), nil},
-	{regexp.MustCompile(`^\*([^\s*][^*\n]*?)\*`), nil},
-	{regexp.MustCompile(`^_([^_\n]+?)_\b`), nil},
 }
+
+// markup is compiled at its first use: the program that plays this service has other commands too.
+var markup = sync.OnceValue(func() []sign {
+	return []sign{
+		{regexp.MustCompile(`^<t:(-?\d+)(?::[tTdDfFR])?>`), func(m []string, _ *Server) string { return stamp(m[1]) }},
+		{regexp.MustCompile(`^<@!?(\d+)>`), func(m []string, s *Server) string {
+			if u := s.users[m[1]]; u != nil {
+				return "@" + u.GlobalName
+			}
+			return "@unknown-user"
+		}},
+		{regexp.MustCompile(`^<(?:@&|#)(\d+)>`), func([]string, *Server) string { return "#unknown" }},
+		{regexp.MustCompile(`^<a?:\w+:\d+>`), func([]string, *Server) string { return "(emoji)" }},
+		{regexp.MustCompile(`^</([-\w ]+):\d+>`), func(m []string, _ *Server) string { return "(command " + m[1] + ")" }},
+		{regexp.MustCompile(`^<(https?://[^ >]+)>`), func(m []string, _ *Server) string { return "(link)" + m[1] }},
+		{regexp.MustCompile(`^(?:https?|steam|discord)://[^\s<]+`),
+			func(m []string, _ *Server) string { return "(link)" + m[0] }},
+		{regexp.MustCompile(`^\[([^\]\n]+)\]\((?:https?://[^)\s]+)\)`), nil},
+		{regexp.MustCompile(`^@(everyone|here)`), func(m []string, _ *Server) string { return "(ping)" + m[1] }},
+		{regexp.MustCompile(`(?s)^\|\|(.+?)\|\|`), func([]string, *Server) string { return "(spoiler)" }},
+		{regexp.MustCompile(`(?s)^\*\*((?:\\.|[^\\])+?)\*\*`), nil},
+		{regexp.MustCompile(`(?s)^__(.+?)__`), nil},
+		{regexp.MustCompile(`(?s)^~~(.+?)~~`), nil},
+		{regexp.MustCompile(`^\*([^\s*][^*\n]*?)\*`), nil},
+		{regexp.MustCompile(`^_([^_\n]+?)_\b`), nil},
+	}
+})
 
 var (
 	block     = regexp.MustCompile("(?s)^```(?:[a-zA-Z0-9_+.#-]+\n)?\n*([^\n].*?)\n*```")
@@ -115,7 +121,7 @@ next:
 				continue
 			}
 		}
-		for _, k := range markup {
+		for _, k := range markup() {
 			if m := k.pattern.FindStringSubmatch(rest); m != nil {
 				if k.draw != nil {
 					b.WriteString(k.draw(m, s))

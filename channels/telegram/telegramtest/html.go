@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -144,19 +145,24 @@ func reference(src string) (string, int) {
 	return string(rune(n)), len(m[0])
 }
 
-// found are the patterns that the service looks for by itself.
-var found = []struct {
+// A pattern is one that the service looks for by itself.
+type pattern struct {
 	kind string
 	form *regexp.Regexp
-}{
-	{"url", regexp.MustCompile(`(?i)\b(?:https?|tg|ftp|ton)://\S+|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|sh|me|` +
-		`ru|example)\b(?:/\S*)?`)},
-	{"email", regexp.MustCompile(`[\w.+-]+@[\w-]+\.[a-z]{2,}`)},
-	{"mention", regexp.MustCompile(`\B@[A-Za-z0-9_]{3,}`)},
-	{"hashtag", regexp.MustCompile(`\B#[\p{L}0-9_]*[\p{L}_][\p{L}0-9_]*`)},
-	{"cashtag", regexp.MustCompile(`\B\$[A-Z]{1,8}\b`)},
-	{"bot_command", regexp.MustCompile(`(?:^|[\s(])/[A-Za-z0-9_]{1,64}(?:@\w+)?`)},
 }
+
+// patterns are compiled at their first use: the program that plays this service has other commands too.
+var patterns = sync.OnceValue(func() []pattern {
+	return []pattern{
+		{"url", regexp.MustCompile(`(?i)\b(?:https?|tg|ftp|ton)://\S+|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|sh|me|` +
+			`ru|example)\b(?:/\S*)?`)},
+		{"email", regexp.MustCompile(`[\w.+-]+@[\w-]+\.[a-z]{2,}`)},
+		{"mention", regexp.MustCompile(`\B@[A-Za-z0-9_]{3,}`)},
+		{"hashtag", regexp.MustCompile(`\B#[\p{L}0-9_]*[\p{L}_][\p{L}0-9_]*`)},
+		{"cashtag", regexp.MustCompile(`\B\$[A-Z]{1,8}\b`)},
+		{"bot_command", regexp.MustCompile(`(?:^|[\s(])/[A-Za-z0-9_]{1,64}(?:@\w+)?`)},
+	}
+})
 
 // detect adds what the service finds by itself outside code and pre.
 func detect(text string, entities []Entity) []Entity {
@@ -182,7 +188,7 @@ func find(text string, from, to, units0 int) (entities []Entity) {
 	}
 	_, n := utf8.DecodeLastRuneInString(text[:from])
 	part := text[from-n : to]
-	for _, f := range found {
+	for _, f := range patterns() {
 		for _, span := range f.form.FindAllStringIndex(part, -1) {
 			if span[0] < n {
 				continue
