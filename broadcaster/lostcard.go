@@ -124,7 +124,7 @@ func forgottenCard(request string) approver.Card {
 	const text = "approver has no record of this request any more"
 	return approver.Card{
 		Request: request, State: approver.Withdrawn, Push: text,
-		Result: "↩ Void · approver released nothing by this card · use the newest card",
+		Result: "↩ Void · approver no longer knows what became of it · use the newest card",
 	}
 }
 

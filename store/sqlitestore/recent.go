@@ -125,7 +125,10 @@ func (s *Store) ReadAhead(ctx context.Context, keys ...string) context.Context {
 		for _, key := range keys {
 			_, _ = s.read(c, key, "", since)
 		}
-		return c.commit.Exec()
+		if err := c.commit.Exec(); err != nil {
+			c.dead = err // in a transaction that goes on, it would read what was, for ever
+		}
+		return c.dead
 	})
 	return ctx
 }
