@@ -28,7 +28,8 @@ func (b *bench) beside() *bench {
 	other.run(func(context.Context, approver.Reply) approver.Outcome {
 		return approver.Outcome{Kind: approver.OutcomeUnknown, Text: "There is no such request in this conversation."}
 	})
-	b.until("the second daemon to connect", func() bool { return b.s.Connected() > before })
+	b.until("the second daemon to connect",
+		func() bool { return b.s.Connected() > before && other.c.Reception().Up })
 	return other
 }
 
