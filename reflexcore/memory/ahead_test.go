@@ -1,8 +1,10 @@
 package memory_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,5 +55,35 @@ func TestWhatAnotherCallReadAheadHidesNothing(t *testing.T) {
 				t.Errorf("C was opened after the download was durable, and has taint %q of it, %v", got, c.Err())
 			}
 		})
+	}
+}
+
+// aheadKV notes what is read ahead.
+type aheadKV struct {
+	memory.KV
+	asked [][]string
+}
+
+func (k *aheadKV) ReadAhead(ctx context.Context, keys ...string) context.Context {
+	k.asked = append(k.asked, keys)
+	return ctx
+}
+
+// What a judgment did not need is not read ahead for the next ones, and what it needed is, for a while.
+func TestWhatIsNeededIsReadAhead(t *testing.T) {
+	kv := &aheadKV{KV: newFake()}
+	m := remember(kv)
+	open := func() *memory.Past { return m.Open(t.Context(), key("s"), time.Now()) }
+	open().Demands(time.Now())
+	open().Taint("/p/f")
+	for range 9 {
+		open().Demands(time.Now())
+	}
+	var counts []int
+	for _, keys := range kv.asked {
+		counts = append(counts, len(keys))
+	}
+	if want := []int{1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 1}; !slices.Equal(counts, want) {
+		t.Errorf("records that were read ahead: %v, want %v", counts, want)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"log/slog"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -149,7 +150,7 @@ func (m *Memory) Open(ctx context.Context, k Key, at time.Time) *Past {
 	p.seen = recordOf(m.seen, decodeSeen, n.seen, at)
 	m.mu.Unlock()
 	if r, ok := m.store.(approver.AheadReader); ok {
-		p.ctx = r.ReadAhead(ctx, n.demands, n.taint, n.seen)
+		p.ctx = r.ReadAhead(ctx, slices.Concat([]string{n.demands}, p.taint.keyAhead(), p.seen.keyAhead())...)
 	}
 	p.refreshTrace()
 	return p

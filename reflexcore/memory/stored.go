@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"approver.example"
@@ -21,6 +22,21 @@ type record[T any] struct {
 	unsaved bool // the value has changes that wait to be stored
 	used    time.Time
 	value   T
+
+	ahead atomic.Int32 // how many judgments are to read it ahead
+}
+
+// aheadFor is how many judgments read a record ahead after one that needed it: for those that do not, such as
+// of a call that names no file, it would only be work for the server.
+const aheadFor = 8
+
+// keyAhead returns the key of the record if it is to be read ahead, else none.
+func (r *record[T]) keyAhead() []string {
+	if n := r.ahead.Load(); n > 0 {
+		r.ahead.Store(n - 1)
+		return []string{r.key}
+	}
+	return nil
 }
 
 // recordOf returns the copy of a record, or makes one. If there are too many, it makes room.
@@ -61,22 +77,40 @@ func (r *record[T]) state() (used time.Time, unsaved bool) {
 	return r.used, r.unsaved
 }
 
-// current returns the value as it is stored now.
+// current returns the value as it is stored now. Many judgments of one user read the same record at once:
+// they do not wait for each other's round trip to the store.
 func (r *record[T]) current(ctx context.Context, store KV) (T, error) {
+	r.ahead.Store(aheadFor)
+	var stored []byte
+	var rev approver.Rev
+	var err error
+	if store != nil {
+		stored, rev, err = get(ctx, store, r.key)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	err := r.load(ctx, store)
+	if store != nil && err == nil {
+		err = r.take(stored, rev)
+	}
 	return r.value, err
 }
 
-// load reads the record, and decodes it only if it has changed. The caller holds the lock.
+// load reads the record. The caller holds the lock.
 func (r *record[T]) load(ctx context.Context, store KV) error {
 	if store == nil {
 		return nil
 	}
 	stored, rev, err := get(ctx, store, r.key)
-	if err != nil || r.read && rev == r.rev {
+	if err != nil {
 		return err
+	}
+	return r.take(stored, rev)
+}
+
+// take decodes what was read, unless it is known. The caller holds the lock.
+func (r *record[T]) take(stored []byte, rev approver.Rev) error {
+	if r.read && rev == r.rev {
+		return nil
 	}
 	value, err := r.decode(stored)
 	if err == nil {

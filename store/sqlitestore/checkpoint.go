@@ -23,6 +23,8 @@ type checkpointer struct {
 	stop   chan struct{}
 	ended  chan struct{}
 
+	roomy atomic.Bool // the log's file was made long enough, or that was tried
+
 	moving sync.Mutex // one checkpoint at a time
 	failed bool       // the last one; it was logged
 }
@@ -35,6 +37,7 @@ func (k *checkpointer) start(s *Store) {
 		for {
 			select {
 			case <-k.wakeup:
+				k.makeRoom(s)
 				// What came meanwhile takes less time than what was there.
 				for tries := 0; tries == 0 || tries < 3 && k.left() > k.few(); tries++ {
 					k.moving.Lock()
@@ -71,10 +74,23 @@ func (k *checkpointer) committed(_ *sqlite3.Conn, _ string, pages int) error {
 	if was := k.pages.Swap(int64(pages)); int64(pages) < was {
 		k.moved.Store(0)
 	}
-	if k.left() >= k.begin {
+	if k.left() >= k.begin || pages >= roomFrom && !k.roomy.Load() {
 		k.wake()
 	}
 	return nil
+}
+
+// roomFrom are the pages of the log from which on it will have many.
+const roomFrom = 64
+
+// makeRoom makes the log's file as long as it will be.
+func (k *checkpointer) makeRoom(s *Store) {
+	if k.pages.Load() < roomFrom || k.roomy.Swap(true) {
+		return
+	}
+	if err := s.disk.makeRoom(s.path+"-wal", k.stop); err != nil {
+		s.log.Debug("could not make room in the store's log beforehand", "store", s.path, "error", err)
+	}
 }
 
 // wake lets the goroutine look at the log.

@@ -16,6 +16,8 @@ type disk struct {
 	below vfs.VFSFilename
 	syncs atomic.Uint64
 
+	room sync.Mutex // of the log's file: held for each write to it
+
 	mu      sync.Mutex
 	wal     fs.FileInfo // the log that the connections write to
 	failed  error       // the last failure to write
@@ -121,6 +123,51 @@ func (d *disk) hasLog(path string) bool {
 	return err == nil && os.SameFile(now, was)
 }
 
+// Room in the log.
+const (
+	roomBytes = 5 << 20   // more than the log has when it begins anew, as a rule
+	roomStep  = 256 << 10 // for so long a commit may wait
+)
+
+// makeRoom fills the rest of the log's file with zeros, which SQLite takes for the end of the log. A sync
+// of a file that has become longer has to write its length, too, which takes a third of its time, and
+// now and then ten times as long. If there is no room for that, the log grows as it is needed.
+func (d *disk) makeRoom(path string, stop <-chan struct{}) error {
+	if !d.hasLog(path) {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	zeros := make([]byte, roomStep)
+	step := func() (more bool, err error) {
+		d.room.Lock()
+		defer d.room.Unlock()
+		info, err := f.Stat()
+		if err != nil || info.Size() >= roomBytes {
+			return false, err
+		}
+		_, err = f.WriteAt(zeros, info.Size())
+		return true, err
+	}
+	for more := true; more; {
+		if more, err = step(); err != nil {
+			return err
+		}
+		if err := f.Sync(); err != nil { // commits of meanwhile need not wait for all of it
+			return err
+		}
+		select {
+		case <-stop:
+			return nil
+		default:
+		}
+	}
+	return nil
+}
+
 // A diskFile is an open file of a disk.
 type diskFile struct {
 	vfs.File
@@ -130,6 +177,10 @@ type diskFile struct {
 
 // WriteAt implements [vfs.File].
 func (f *diskFile) WriteAt(p []byte, off int64) (int, error) {
+	if f.log {
+		f.disk.room.Lock()
+		defer f.disk.room.Unlock()
+	}
 	n, err := f.File.WriteAt(p, off)
 	if err != nil && f.log {
 		f.disk.mu.Lock()
