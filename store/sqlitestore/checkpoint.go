@@ -37,7 +37,9 @@ func (k *checkpointer) start(s *Store) {
 		for {
 			select {
 			case <-k.wakeup:
-				k.makeRoom(s)
+				if k.makeRoom(s) && k.left() < k.begin {
+					continue
+				}
 				// What came meanwhile takes less time than what was there.
 				for tries := 0; tries == 0 || tries < 3 && k.left() > k.few(); tries++ {
 					k.moving.Lock()
@@ -83,14 +85,15 @@ func (k *checkpointer) committed(_ *sqlite3.Conn, _ string, pages int) error {
 // roomFrom are the pages of the log from which on it will have many.
 const roomFrom = 64
 
-// makeRoom makes the log's file as long as it will be.
-func (k *checkpointer) makeRoom(s *Store) {
+// makeRoom makes the log's file as long as it will be, once, and reports whether it did.
+func (k *checkpointer) makeRoom(s *Store) bool {
 	if k.pages.Load() < roomFrom || k.roomy.Swap(true) {
-		return
+		return false
 	}
 	if err := s.disk.makeRoom(s.path+"-wal", k.stop); err != nil {
 		s.log.Debug("could not make room in the store's log beforehand", "store", s.path, "error", err)
 	}
+	return true
 }
 
 // wake lets the goroutine look at the log.

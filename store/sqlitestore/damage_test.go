@@ -229,7 +229,10 @@ func TestACopyBesideALogOfAnotherTime(t *testing.T) {
 	}
 	s = openFor(t, path)
 	put(50, 400) // and checkpoints
-	if _, _, err := s.checkpoints.conn.WALCheckpoint("main", 1); err != nil {
+	s.checkpoints.moving.Lock()
+	_, _, err = s.checkpoints.conn.WALCheckpoint("main", 1)
+	s.checkpoints.moving.Unlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	put(400, 420)
