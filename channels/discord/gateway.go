@@ -331,8 +331,7 @@ type conns struct {
 }
 
 func (l *conns) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	d := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
-	conn, err := d.DialContext(ctx, network, addr)
+	conn, err := calls.Dialer().DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}

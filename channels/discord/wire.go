@@ -26,6 +26,8 @@ const (
 	maxBody = 8 << 20
 	// maxErrorBody bounds what is read of an error response, in bytes.
 	maxErrorBody = 64 << 10
+	// answerWithin bounds how long Discord may take to answer.
+	answerWithin = 10 * time.Second
 	// maxRateWaits bounds how often one request waits for its rate limit.
 	maxRateWaits = 8
 )
@@ -105,14 +107,7 @@ type wire struct {
 
 const everyRoute = "*"
 
-func newWire(base string) *wire {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.DialContext = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
-	t.TLSHandshakeTimeout = 10 * time.Second
-	t.ResponseHeaderTimeout = 10 * time.Second
-	t.MaxIdleConnsPerHost = 8
-	return &wire{base: base, next: t}
-}
+func newWire(base string) *wire { return &wire{base: base, next: calls.Transport(answerWithin)} }
 
 // RoundTrip implements http.RoundTripper.
 func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {

@@ -219,18 +219,9 @@ func (c *Channel) call(ctx context.Context, method string, f func(context.Contex
 // newHTTPClient follows no redirect, which would carry the token to another place, and limits
 // the time and size of an answer. api is the URL of the Web API.
 func newHTTPClient(api string) *http.Client {
-	t := &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		TLSHandshakeTimeout:   5 * time.Second,
-		ResponseHeaderTimeout: callTimeout,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConnsPerHost:   8,
-		IdleConnTimeout:       60 * time.Second,
-	}
 	return &http.Client{
 		Timeout:       callTimeout,
-		Transport:     bounded{t, api},
+		Transport:     bounded{calls.Transport(callTimeout), api},
 		CheckRedirect: calls.NoRedirect,
 	}
 }

@@ -242,7 +242,8 @@ func (s *session) connect(run context.Context) (err error) {
 		socketmode.OptionReadLimit(maxFrame),
 		socketmode.OptionLog(quiet()),
 		socketmode.OptionDialer(&websocket.Dialer{
-			Proxy: http.ProxyFromEnvironment, HandshakeTimeout: dialTimeout, WriteBufferSize: writeBuffer}))
+			Proxy: http.ProxyFromEnvironment, NetDialContext: calls.Dialer().DialContext,
+			HandshakeTimeout: dialTimeout, WriteBufferSize: writeBuffer}))
 	done := make(chan error, 1)
 	go func() {
 		defer func() {

@@ -24,6 +24,8 @@ import (
 const (
 	// callTimeout bounds one call whose context has no earlier end.
 	callTimeout = 20 * time.Second
+	// longestWait is longer than any poll is held.
+	longestWait = time.Minute
 	// maxTries bounds how often one call waits out a rate limit.
 	maxTries = 6
 	// maxAnswer bounds what is read of one answer, in bytes. 100 updates of
@@ -237,18 +239,7 @@ func (d doer) Do(r *http.Request) (*http.Response, error) {
 // affecting others. It follows no redirect, which would carry the token, a part of the path, to
 // another server.
 func newClient() *http.Client {
-	return &http.Client{
-		Transport: &http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
-			ForceAttemptHTTP2:     true,
-			MaxIdleConns:          16,
-			MaxIdleConnsPerHost:   16,
-			IdleConnTimeout:       90 * time.Second,
-			TLSHandshakeTimeout:   10 * time.Second,
-			ExpectContinueTimeout: time.Second,
-		},
-		CheckRedirect: calls.NoRedirect,
-	}
+	return &http.Client{Transport: calls.Transport(longestWait), CheckRedirect: calls.NoRedirect}
 }
 
 // getUpdates asks for new updates. The library's own polling retries for ever whatever the

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -145,7 +144,3 @@ func Jitter(d time.Duration) time.Duration {
 	}
 	return d - rand.N(d/2) //nolint:gosec // spreads load, hides nothing
 }
-
-// NoRedirect makes an HTTP client follow no redirect, which would carry a token to another
-// place.
-func NoRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

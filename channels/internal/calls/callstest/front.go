@@ -1,0 +1,108 @@
+package callstest
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A Front stands before a platform's fake, which speaks plain HTTP/1.1, and speaks TLS and
+// HTTP/2 as the platform does. Addresses of WebSockets that the fake gives out lead through the
+// front too.
+type Front struct {
+	Addr   string // host and port that the front is reached at, through its tunnel
+	Tunnel *Tunnel
+	Roots  *x509.CertPool // what its certificate is to be checked by
+}
+
+// NewFront opens a front with a certificate before the fake at an address. It ends with the
+// test.
+func NewFront(t testing.TB, fake string, cert Certificate) *Front {
+	t.Helper()
+	f := &Front{Roots: cert.roots}
+	back := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(&url.URL{Scheme: "http", Host: fake})
+			r.Out.Host = ""
+		},
+		ModifyResponse: func(r *http.Response) error {
+			if r.StatusCode == http.StatusSwitchingProtocols {
+				return nil
+			}
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				return err
+			}
+			body = bytes.ReplaceAll(body, []byte("ws://"+fake), []byte("wss://"+f.Addr))
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+			r.Header.Set("Content-Length", strconv.Itoa(len(body)))
+			return nil
+		},
+		ErrorLog: log.New(io.Discard, "", 0),
+	}
+	srv := httptest.NewUnstartedServer(back)
+	srv.EnableHTTP2 = true
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+	srv.TLS = &tls.Config{Certificates: []tls.Certificate{cert.TLS}, MinVersion: tls.VersionTLS12}
+	srv.StartTLS()
+	t.Cleanup(func() {
+		srv.CloseClientConnections()
+		srv.Close()
+	})
+	f.Tunnel = NewTunnel(t, srv.Listener.Addr().String())
+	f.Addr = f.Tunnel.Addr
+	return f
+}
+
+// A Certificate is one of an authority that nobody knows.
+type Certificate struct {
+	TLS   tls.Certificate
+	roots *x509.CertPool
+}
+
+// NewCertificate makes a certificate for a name or an IP address, until a time.
+func NewCertificate(t testing.TB, name string, until time.Time) Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "a platform"},
+		NotBefore: until.Add(-24 * time.Hour), NotAfter: until,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	if ip := net.ParseIP(strings.Trim(name, "[]")); ip != nil {
+		form.IPAddresses = []net.IP{ip}
+	} else {
+		form.DNSNames = []string{name}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, form, form, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(leaf)
+	return Certificate{tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, roots}
+}
