@@ -51,38 +51,16 @@ type intake struct {
 	*Channel
 	workers *workers
 	reply   approver.ReplyFunc
-	known   chan struct{}             // closed when we know who we are
-	gone    chan struct{}             // closed when the connection has ended
 	since   atomic.Pointer[time.Time] // when the connection became ready
 }
 
 func newIntake(c *Channel, workers *workers, reply approver.ReplyFunc) *intake {
-	return &intake{Channel: c, workers: workers, reply: reply, known: make(chan struct{}), gone: make(chan struct{})}
+	return &intake{Channel: c, workers: workers, reply: reply}
 }
 
-// introduced waits until we know who we are. The library handles each event in a goroutine of
-// its own, so an answer may overtake the connection's first event, and before that we cannot
-// tell others from ourselves. It returns false if the connection or ctx ends first.
-func (in *intake) introduced(ctx context.Context) bool {
-	select {
-	case <-in.known:
-	case <-in.gone:
-	case <-ctx.Done():
-	}
-	select {
-	case <-in.known: // an answer that arrives at the end counts too: it comes only once
-		return true
-	default:
-		return false
-	}
-}
-
-// interaction handles a press, a dialog or a command. It waits only for introduced.
+// interaction handles a press, a dialog or a command. It waits for nothing.
 func (in *intake) interaction(ctx context.Context, i *discordgo.Interaction) {
 	defer receiving.Recovered(in.log, "an event handler panicked")
-	if !in.introduced(ctx) {
-		return
-	}
 	who, st := in.presser(i)
 	if st == nobody || !in.seen.First(i.ID) {
 		return

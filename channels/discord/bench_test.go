@@ -70,7 +70,7 @@ func newBench(t *testing.T, set func(b *bench)) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.backoff = 20 * time.Millisecond
+	c.backoff.First = 20 * time.Millisecond
 	b.c = c
 	return b
 }

@@ -16,13 +16,12 @@
 //
 // # Connection
 //
-// Events come over the gateway WebSocket, in discordgo sessions under a supervisor of our own.
-// The supervisor backs off from one to sixty seconds, keeps within the
-// number of sessions that Discord allows in a day, notices a gateway that falls silent, and
-// ends only when Discord has refused the bot twice in a row. After a good connection it resumes
-// the session, so that Discord delivers what people did in between; after trouble it begins a
-// new one. Cards are sent over REST. Of several replicas, only the holder of the lease
-// [Channel.LeaseName] is connected; all may post.
+// Events come over the gateway WebSocket. Run backs off from one to sixty seconds, keeps within
+// the number of sessions that Discord allows in a day, notices a connection that is dead, and
+// ends only when Discord has refused the bot twice in a row. It resumes the session, so that
+// Discord delivers what people did in between, and begins a new one if that fails. Cards are sent
+// over REST. Of several replicas, only the holder of the lease [Channel.LeaseName] is connected;
+// all may post.
 //
 // Two daemons with separate stores must not share a bot: Discord delivers every answer to both.
 // A daemon that does not know a card's request leaves the answer to the other one for a second,
@@ -30,10 +29,9 @@
 //
 // # Reading order
 //
-// Settings: config.go, pair.go. Cards: discord.go, post.go, render.go. Answers: gateway.go,
+// Settings: config.go, pair.go. Cards: discord.go, post.go, render.go. Answers: gateway.go, connection.go,
 // identity.go, answer.go, read.go, dialog.go, text.go, thread.go, tell.go,
-// workers.go, commands.go. The way to Discord: wire.go, outage.go,
-// health.go.
+// workers.go, commands.go. The way to Discord: wire.go, health.go.
 package discord
 
 import (
@@ -55,11 +53,6 @@ import (
 	"approver.example/channels/internal/receiving"
 	"approver.example/internal/secret"
 )
-
-// libraryVersion makes discordgo ask the gateway for version 10. The library reads it from a
-// global variable. It is always set to this same value, so any number of channels with
-// different addresses can live in one process.
-var libraryVersion = sync.OnceFunc(func() { discordgo.APIVersion = "10" })
 
 // A Channel is one Discord bot. Use New to make one.
 type Channel struct {
@@ -83,8 +76,8 @@ type Channel struct {
 	// Times, changed by tests only.
 	ackWithin time.Duration // Discord voids an interaction that is not acknowledged in 3 s
 	hello     time.Duration // how long the gateway may be silent before it is ready
-	silence   time.Duration // how long afterwards: more than two of its heartbeats
-	backoff   time.Duration // the first wait before a new connection, at most
+	silence   time.Duration // how long it may take to acknowledge a heartbeat
+	backoff   calls.Backoff // before a new connection
 	settled   time.Duration // a connection that lasted this long was a good one
 	soon      time.Duration // how long an answer may take before it is acknowledged without a decision
 	leave     time.Duration // how long another daemon has to take an answer that is not ours
@@ -116,37 +109,22 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	if err != nil {
 		return nil, err
 	}
-	libraryVersion()
 	c := &Channel{
-		cfg: cfg, log: log, token: token, outage: receiving.Outage{Log: log, Platform: "Discord", Cause: causeOf},
+		cfg: cfg, log: log, token: token, outage: receiving.Outage{Log: log, Platform: "Discord"},
 		people: approver.People{}, guilds: map[string]string{},
 		wire: newWire(base), seen: receiving.NewSeen[string](4096),
-		ackWithin: 2500 * time.Millisecond, hello: 15 * time.Second, silence: 90 * time.Second,
-		backoff: time.Second, settled: 90 * time.Second,
+		ackWithin: 2500 * time.Millisecond, hello: 15 * time.Second, silence: 20 * time.Second,
+		// Discord allows a thousand sessions a day.
+		backoff: calls.Backoff{First: time.Second, Last: time.Minute}, settled: 90 * time.Second,
 		soon: 400 * time.Millisecond, leave: time.Second, handover: 2 * approver.LeaseTTL,
 	}
 	c.people.Add(Name, cfg.Approvers)
-	if c.rest, err = c.session(); err != nil {
-		return nil, err
-	}
-	c.rest.Client = &http.Client{Transport: c.wire}
-	return c, nil
-}
-
-// session returns a discordgo session without any of the library's own retries.
-func (c *Channel) session() (*discordgo.Session, error) {
-	s, err := discordgo.New("Bot " + c.token.Reveal())
-	if err != nil {
+	if c.rest, err = discordgo.New("Bot " + token.Reveal()); err != nil {
 		return nil, fmt.Errorf("discord: %w", err)
 	}
-	s.LogLevel = -1 // the library bypasses our logger, and logs whole payloads
-	s.ShouldReconnectOnError = false
-	s.ShouldRetryOnRateLimit = false
-	s.MaxRestRetries = 0
-	s.StateEnabled = false
-	s.SyncEvents = true // handlers run in a goroutine that has an owner
-	s.Compress = false
-	return s, nil
+	c.rest.LogLevel = -1 // the library bypasses our logger, and logs whole payloads
+	c.rest.Client = &http.Client{Transport: c.wire}
+	return c, nil
 }
 
 // Name returns "discord".

@@ -22,7 +22,7 @@ const lateEdit = 2 * time.Minute
 // as it was, and they are told. To stop everything only tightens.
 func (in *intake) edited(ctx context.Context, m *discordgo.Message) {
 	defer receiving.Recovered(in.log, "an event handler panicked")
-	if m == nil || m.EditedTimestamp == nil || time.Since(*m.EditedTimestamp) > lateEdit || !in.introduced(ctx) {
+	if m == nil || m.EditedTimestamp == nil || time.Since(*m.EditedTimestamp) > lateEdit {
 		return
 	}
 	now := *m

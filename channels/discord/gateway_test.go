@@ -2,18 +2,14 @@ package discord
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/bwmarrin/discordgo"
-
 	"approver.example"
 	"approver.example/channels/channeltest/fake"
-	"approver.example/channels/discord/discordtest"
+	"approver.example/channels/internal/calls"
 	"approver.example/internal/secret"
 )
 
@@ -67,8 +63,7 @@ func TestRevokedWhileConnected(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		t.Fatal("Run goes on")
 	}
-	var stop fatal
-	if !errors.As(b.err, &stop) {
+	if calls.KindOf(b.err) != calls.Revoked {
 		t.Errorf("Run returned %v", b.err)
 	}
 }
@@ -107,7 +102,7 @@ func TestReconnects(t *testing.T) {
 		"an unknown error":          {func(b *bench) { b.s.CloseGateway(4000) }, 1},
 		"a session that timed out":  {func(b *bench) { b.s.CloseGateway(4009) }, 1},
 		"a request to reconnect":    {func(b *bench) { b.s.AskReconnect() }, 1},
-		"a session no longer valid": {func(b *bench) { b.s.Invalidate() }, 1},
+		"a session no longer valid": {func(b *bench) { b.s.Invalidate(false) }, 1},
 		"a gateway that fell silent": {func(b *bench) {
 			b.s.MuteGateway(true)
 			time.Sleep(1300 * time.Millisecond)
@@ -233,21 +228,6 @@ func TestAPressJustBeforeTheEndIsHeard(t *testing.T) {
 	}
 }
 
-func TestWhatIsIntroducedStaysSo(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	in := newIntake(nil, nil, nil)
-	if in.introduced(ctx) {
-		t.Error("nobody has said who we are")
-	}
-	close(in.known)
-	for range 100 {
-		if !in.introduced(ctx) {
-			t.Fatal("an event at the end was dropped")
-		}
-	}
-}
-
 // An answer that is being decided when Run ends is waited for, and the person
 // still hears of it.
 func TestEndDuringAnAnswer(t *testing.T) {
@@ -287,65 +267,5 @@ func TestWorkers(t *testing.T) {
 	}
 	if !strings.Contains(b.log.String(), "boom") {
 		t.Error("a panic is not logged")
-	}
-}
-
-// A press that Discord delivers right behind its first message, before the bot has
-// read who it is, counts. It was dropped: nobody could be told from the bot
-// itself yet. The library hands every event to a goroutine of its own, so that the
-// second may come first.
-func TestAPressBeforeTheIntroductionCounts(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, nil)
-	b.run(nil)
-	b.until("the connection", func() bool { app, _ := b.c.self(); return app != "" })
-	card := high()
-	ref := b.post(b.here, card)
-	var press discordgo.Interaction
-	b.s.SendPress(b.ann, b.here, ref.Message, discordtest.CustomID(card.Request, "d"), 0, func(event map[string]any) {
-		raw, err := json.Marshal(event)
-		if err = errors.Join(err, json.Unmarshal(raw, &press)); err != nil {
-			t.Fatal(err)
-		}
-	})
-	app, bot := b.c.self()
-	fresh, err := New(b.cfg, b.c.log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	replies := make(chan approver.Reply, 1)
-	in := newIntake(fresh, newWorkers(fresh.log), func(_ context.Context, r approver.Reply) approver.Outcome {
-		replies <- r
-		return approver.Outcome{Kind: approver.OutcomeDenied, Text: "noted"}
-	})
-	t.Cleanup(in.workers.stop)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		in.interaction(t.Context(), &press)
-	}()
-	time.Sleep(20 * time.Millisecond) // it overtakes, if nothing holds it
-	if err := fresh.know(&discordgo.Ready{User: &discordgo.User{ID: bot},
-		Application: &discordgo.Application{ID: app}}); err != nil {
-		t.Fatal(err)
-	}
-	close(in.known)
-	<-done
-	select {
-	case r := <-replies:
-		if r.Sender != b.ann || r.Approve {
-			t.Errorf("got %+v", r)
-		}
-	case <-time.After(30 * time.Second):
-		t.Fatal("the press was dropped")
-	}
-	// A connection that ends before it says who we are holds nobody back.
-	lost := newIntake(fresh, in.workers, nil)
-	close(lost.gone)
-	lost.interaction(t.Context(), &press)
-	select {
-	case r := <-replies:
-		t.Errorf("got %+v", r)
-	default:
 	}
 }

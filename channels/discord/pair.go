@@ -13,6 +13,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"approver.example"
+	"approver.example/channels/internal/calls"
 	"approver.example/channels/internal/pairing"
 	"approver.example/display"
 	"approver.example/internal/section"
@@ -65,7 +66,7 @@ func (c *Channel) Introduce(ctx context.Context, code tokens.Code) (approver.Int
 		} `json:"bot"`
 	}
 	if err := c.call(ctx, "ask who the bot is", http.MethodGet, "applications/@me", nil, nil, &app); err != nil {
-		if api, ok := errors.AsType[*apiError](err); ok && api.status == http.StatusUnauthorized && api.foreign == nil {
+		if calls.KindOf(err) == calls.Revoked {
 			err = approver.TokenError{Cause: err}
 		}
 		return approver.Introduction{}, err
@@ -161,9 +162,6 @@ const tellEvery = time.Minute
 // joined registers the commands in a server that the bot has just been invited to, while somebody
 // waits for a code from there.
 func (in *intake) joined(ctx context.Context, guild string) {
-	if !in.introduced(ctx) {
-		return
-	}
 	in.mu.Lock()
 	known, app := slices.Contains(in.homes, guild), in.app
 	if !known {

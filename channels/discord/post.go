@@ -91,15 +91,11 @@ func (c *Channel) send(ctx context.Context, to approver.Destination, card approv
 // withoutFile reports whether a card that was refused with a file may be accepted without one:
 // unless Discord's reason has nothing to do with the file, or Discord wants us to wait.
 func withoutFile(ctx context.Context, err error) bool {
-	api, ok := errors.AsType[*apiError](err)
-	if ctx.Err() != nil || !ok {
-		return ctx.Err() == nil
-	}
-	switch api.status {
-	case http.StatusUnauthorized, http.StatusNotFound, http.StatusTooManyRequests:
+	if k := calls.KindOf(err); ctx.Err() != nil || k == calls.Revoked || k == calls.Limited {
 		return false
 	}
-	return true
+	e, ok := errors.AsType[*calls.Error](err)
+	return !ok || e.Status != http.StatusUnauthorized && e.Status != http.StatusNotFound
 }
 
 // takeBack deletes a card that does not show what it asks about. Without the permission Embed

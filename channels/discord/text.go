@@ -19,12 +19,9 @@ import (
 	"approver.example/display"
 )
 
-// message handles a typed message. It waits only for introduced.
+// message handles a typed message. It waits for nothing.
 func (in *intake) message(ctx context.Context, m *discordgo.Message) {
 	defer receiving.Recovered(in.log, "an event handler panicked")
-	if !in.introduced(ctx) {
-		return
-	}
 	who, st := in.author(m)
 	if in.pairs(ctx, m, who, st) {
 		return

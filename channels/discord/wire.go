@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"approver.example"
 	"approver.example/channels/internal/calls"
 	"approver.example/display"
 )
@@ -32,68 +30,63 @@ const (
 	maxRateWaits = 8
 )
 
-// An apiError is a response that is not a success.
-type apiError struct {
-	status  int
-	code    int // Discord's own error code; zero if it gave none
-	message string
-	// after is how long Discord asks to wait, with status 429 only.
-	after time.Duration
-	// spent means that the wait is longer than the time that is left.
-	spent bool
-	// foreign is set if the body did not come from Discord.
-	foreign error
+// cures are what to do about some of Discord's error codes.
+var cures = map[int]string{
+	discordgo.ErrCodeMissingAccess:      permissionCure,
+	discordgo.ErrCodeMissingPermissions: permissionCure,
+	discordgo.ErrCodeUnknownChannel:     "check the channel id, and that the bot is a member of that server",
 }
 
-func (e *apiError) Error() string {
-	text := calls.Status(e.status)
-	switch {
-	case e.foreign != nil && e.status != http.StatusTooManyRequests:
-		return e.foreign.Error() // the rest is about Discord's own answers
-	case e.foreign != nil:
-		text = e.foreign.Error()
-	case e.message != "":
-		text += ": " + e.message
-	}
-	if e.code != 0 {
-		text += fmt.Sprintf(" (%d)", e.code)
-	}
-	switch {
-	case e.status == http.StatusTooManyRequests:
-		text += fmt.Sprintf(": retry after %v", e.after.Round(time.Second))
-	case e.status == http.StatusUnauthorized:
-		text += ": the bot token is not valid: put a current one into token_file"
-	case e.code == discordgo.ErrCodeMissingAccess, e.code == discordgo.ErrCodeMissingPermissions:
-		text += ": give the bot View Channel, Send Messages, Embed Links, Attach Files and Read Message History in the " +
-			"channel"
-	case e.code == discordgo.ErrCodeUnknownChannel:
-		text += ": check the channel id, and that the bot is a member of that server"
-	}
-	return text
-}
-
-// Is makes a response ErrFinal if Discord itself understood the request and refuses it. A
-// response without one of Discord's codes may come from a proxy, and a token that is refused
-// now may be accepted a moment later.
-func (e *apiError) Is(target error) bool {
-	return target == approver.ErrFinal && e.code != 0 && e.status >= 400 && e.status < 500 && !passing[e.status] &&
-		!passing[e.code]
-}
+const permissionCure = "give the bot View Channel, Send Messages, Embed Links, Attach Files and Read Message History " +
+	"in the channel"
 
 // passing are the statuses and codes of refusals that may be temporary.
 var passing = map[int]bool{
-	http.StatusUnauthorized: true, http.StatusRequestTimeout: true, http.StatusTooEarly: true,
-	http.StatusTooManyRequests: true,
-	40001:                      true, // unauthorized
-	40004:                      true, // sending messages is disabled for a while
-	40062:                      true, // the resource is limited
-	110001:                     true, // the feature is disabled for a while
-	130000:                     true, // the resource is overloaded
+	http.StatusRequestTimeout: true, http.StatusTooEarly: true,
+	40001:  true, // unauthorized
+	40004:  true, // sending messages is disabled for a while
+	40062:  true, // the resource is limited
+	110001: true, // the feature is disabled for a while
+	130000: true, // the resource is overloaded
+}
+
+// An answer is what Discord says to a request that is no success.
+type answer struct {
+	Code       int     `json:"code"` // Discord's own; zero if it gave none
+	Message    string  `json:"message"`
+	RetryAfter float64 `json:"retry_after"`
+	Global     bool    `json:"global"`
+}
+
+// sorted is the error of an answer. after is how long to wait where the status is 429, and
+// foreign is set if the answer did not come from Discord: a proxy's word is not Discord's.
+func sorted(status int, a answer, after time.Duration, foreign error) *calls.Error {
+	e := calls.Answered("", status)
+	if foreign != nil {
+		e.Words = foreign.Error()
+	} else if a.Message != "" {
+		e.Words += ": " + a.Message
+	}
+	if a.Code != 0 {
+		e.Words += fmt.Sprintf(" (%d)", a.Code)
+		e.Code, e.Cure = strconv.Itoa(a.Code), cures[a.Code]
+	}
+	switch {
+	case status == http.StatusTooManyRequests:
+		e.Kind, e.Wait = calls.Limited, after
+		e.Words += fmt.Sprintf(": retry after %v", after.Round(time.Second))
+	case foreign != nil:
+	case status == http.StatusUnauthorized:
+		e.Kind, e.Cure = calls.Revoked, "the bot token is not valid: put a current one into token_file"
+	case a.Code != 0 && status >= 400 && status < 500 && !passing[status] && !passing[a.Code]:
+		e.Kind = calls.Refused
+	}
+	return e
 }
 
 // A wire carries the requests of a discordgo session to the configured address, as version 10
 // of the API. It keeps Discord's rate limits itself, because the library's limiter sleeps
-// without looking at the context. It turns every unsuccessful response into an *apiError,
+// without looking at the context. It turns every unsuccessful response into a *calls.Error,
 // because the library has a different kind of error for each status and hides the wait of a
 // 429.
 //
@@ -160,32 +153,26 @@ func judged(resp *http.Response) error {
 // failure reads an error response and records what it says about rate limits.
 func (w *wire) failure(route string, resp *http.Response) error {
 	defer resp.Body.Close()
-	e := &apiError{status: resp.StatusCode}
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-	var body struct {
-		Code       int     `json:"code"`
-		Message    string  `json:"message"`
-		RetryAfter float64 `json:"retry_after"`
-		Global     bool    `json:"global"`
+	var a answer
+	foreign := calls.Judge(resp.StatusCode, raw, "code", "message")
+	if json.Unmarshal(raw, &a) != nil {
+		a = answer{}
 	}
-	e.foreign = calls.Judge(e.status, raw, "code", "message")
-	if json.Unmarshal(raw, &body) == nil {
-		e.code = body.Code
-		e.message, _ = display.Cut(display.OneLine(body.Message), 300)
+	a.Message, _ = display.Cut(display.OneLine(a.Message), 300)
+	if resp.StatusCode != http.StatusTooManyRequests {
+		return sorted(resp.StatusCode, a, 0, foreign)
 	}
-	if e.status != http.StatusTooManyRequests {
-		return e
-	}
-	e.after = seconds(body.RetryAfter)
-	if e.after == 0 {
+	after := seconds(a.RetryAfter)
+	if after == 0 {
 		s, _ := strconv.ParseFloat(resp.Header.Get("Retry-After"), 64)
-		e.after = max(seconds(s), time.Second)
+		after = max(seconds(s), time.Second)
 	}
-	if body.Global || resp.Header.Get("X-RateLimit-Global") != "" {
+	if a.Global || resp.Header.Get("X-RateLimit-Global") != "" {
 		route = everyRoute
 	}
-	w.pauses.Note(route, time.Now().Add(e.after))
-	return e
+	w.pauses.Note(route, time.Now().Add(after))
+	return sorted(resp.StatusCode, a, after, foreign)
 }
 
 // note closes a route if this response used up its last permitted request.
@@ -206,7 +193,8 @@ func (w *wire) wait(ctx context.Context, route string) error {
 			return ctx.Err()
 		}
 		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < left {
-			return &apiError{status: http.StatusTooManyRequests, after: left, spent: true}
+			return &calls.Error{Kind: calls.Limited, Wait: left,
+				Words: fmt.Sprintf("Discord limits the rate: retry after %v", left.Round(time.Second))}
 		}
 		if err := calls.Sleep(ctx, left); err != nil {
 			return err
@@ -240,16 +228,16 @@ func (c *Channel) call(ctx context.Context, what, method, path string, in any, f
 		bucket := discordgo.NewRatelimiter().LockBucket(path)
 		raw, err = c.rest.RequestWithLockedBucket(method, discordgo.EndpointAPI+path, contentType, body, bucket, 0,
 			discordgo.WithContext(ctx), discordgo.WithRetryOnRatelimit(false), discordgo.WithRestRetries(0))
-		if api, ok := errors.AsType[*apiError](err); !ok || api.status != http.StatusTooManyRequests || api.spent {
+		if e, ok := errors.AsType[*calls.Error](err); !ok || e.Status != http.StatusTooManyRequests {
 			break
 		}
 	}
+	if e, ok := errors.AsType[*calls.Error](err); ok {
+		e.Call = "discord: " + what
+		return e
+	}
 	if err != nil {
-		err = withoutAddress(err)
-		if api, ok := errors.AsType[*apiError](err); ok && api.status == http.StatusTooManyRequests {
-			err = calls.Limited(err, api.after)
-		}
-		return fmt.Errorf("discord: %s: %w", what, err)
+		return calls.OnTheWay("discord: "+what, err)
 	}
 	if out == nil {
 		return nil
@@ -265,7 +253,7 @@ func (c *Channel) call(ctx context.Context, what, method, path string, in any, f
 // first error: the outcome stays unknown, whatever the second try says.
 func (c *Channel) twice(ctx context.Context, request func() error) error {
 	err := request()
-	if err == nil || ctx.Err() != nil || !unclear(err) {
+	if err == nil || ctx.Err() != nil || !calls.Unclear(err) {
 		return err
 	}
 	if calls.Sleep(ctx, 250*time.Millisecond) == nil && request() == nil {
@@ -274,26 +262,5 @@ func (c *Channel) twice(ctx context.Context, request func() error) error {
 	return err
 }
 
-// unclear reports whether a failed request may still have been carried out.
-func unclear(err error) bool {
-	if api, ok := errors.AsType[*apiError](err); ok {
-		return api.status >= http.StatusInternalServerError
-	}
-	op, ok := errors.AsType[*net.OpError](err)
-	return !ok || op.Op != "dial"
-}
-
 // isAPI reports whether err is an answer with one of Discord's error codes.
-func isAPI(err error, code int) bool {
-	api, ok := errors.AsType[*apiError](err)
-	return ok && api.code == code
-}
-
-// withoutAddress removes the request's address from an error: the address of an interaction
-// contains its token.
-func withoutAddress(err error) error {
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		return u.Err
-	}
-	return err
-}
+func isAPI(err error, code int) bool { return calls.Coded(err, strconv.Itoa(code)) }

@@ -11,6 +11,7 @@ import (
 	"github.com/slack-go/slack/slackevents"
 
 	"approver.example"
+	"approver.example/channels/internal/calls"
 	"approver.example/channels/internal/pairing"
 	"approver.example/display"
 	"approver.example/internal/lazyregexp"
@@ -52,7 +53,7 @@ var appInToken = lazyregexp.New(`^xapp-\d+-(A[A-Z0-9]{2,})-`)
 // Introduce names the app, and the links that open it.
 func (c *Channel) Introduce(ctx context.Context, code tokens.Code) (approver.Introduction, error) {
 	me, err := c.me(ctx)
-	if tokenGone(err) {
+	if calls.KindOf(err) == calls.Revoked {
 		err = approver.TokenError{Cause: err}
 	}
 	if err != nil {

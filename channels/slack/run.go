@@ -18,11 +18,10 @@ import (
 )
 
 const (
-	maxFrame    = 1 << 20 // bytes of one Socket Mode message
-	minBackoff  = 500 * time.Millisecond
-	maxBackoff  = 30 * time.Second
-	steady      = 5 * time.Second // a connection that lasts this long ends the back-off
-	writeBuffer = 32 << 10        // Slack drops answers that come in several frames
+	maxFrame    = 1 << 20          // bytes of one Socket Mode message
+	steady      = 5 * time.Second  // a connection that is closed sooner was none
+	settled     = 30 * time.Second // a connection that lasts this long ends the back-off
+	writeBuffer = 32 << 10         // Slack drops answers that come in several frames
 	dialTimeout = 10 * time.Second
 	refuseEvery = 10 * time.Second // between refusals to one stranger
 	mostSockets = 10               // that Slack allows one app
@@ -39,7 +38,7 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		wait := calls.Backoff(minBackoff, maxBackoff, 0)
+		wait := calls.Usual().After(0, err)
 		c.outage.Down(err, wait)
 		if refused && !received {
 			return err
@@ -93,7 +92,7 @@ func (c *Channel) confirm(ctx context.Context, refusal error) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case tokenGone(err):
+	case calls.KindOf(err) == calls.Revoked:
 		return refusal
 	case err == nil:
 		c.log.Warn("slack refused a call for its token, and then took the token", "error", refusal)
@@ -174,7 +173,7 @@ func (c *Channel) survey(ctx context.Context) error {
 		lost = append(lost, err)
 	}
 	if len(lost) == len(c.cfg.Channels) {
-		return fatalError{errors.Join(lost...)}
+		return fatal("%w", errors.Join(lost...))
 	}
 	return nil
 }
@@ -184,10 +183,10 @@ func (c *Channel) survey(ctx context.Context) error {
 func (c *Channel) insist(ctx context.Context, f func() error) error {
 	for attempt := 0; ; attempt++ {
 		err := f()
-		if err == nil || isFatal(err) || ctx.Err() != nil {
+		if err == nil || calls.Stops(err) || ctx.Err() != nil {
 			return err
 		}
-		wait := calls.Backoff(minBackoff, maxBackoff, attempt)
+		wait := calls.Usual().After(attempt, err)
 		c.outage.Down(err, wait)
 		if err := calls.Sleep(ctx, wait); err != nil {
 			return err
@@ -205,19 +204,13 @@ func (s *session) supervise(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if !isFatal(err) {
-			err = explain("socket mode", err)
-		}
-		if isFatal(err) {
+		if err = sorted("socket mode", err); calls.Stops(err) {
 			return err
 		}
-		if time.Since(began) > maxBackoff {
+		if time.Since(began) > settled {
 			attempt = 0
 		}
-		d := calls.Backoff(minBackoff, maxBackoff, attempt)
-		if asked, ok := limited(err); ok {
-			d = max(d, asked)
-		}
+		d := calls.Usual().After(attempt, err)
 		if s.alone() {
 			s.outage.Down(err, d)
 		} else {
@@ -239,7 +232,7 @@ func (s *session) connect(run context.Context) (err error) {
 	ctx, cancel := context.WithCancelCause(run)
 	defer cancel(nil)
 	client := socketmode.New(s.api,
-		socketmode.OptionReadLimit(maxFrame),
+		socketmode.OptionReadLimit(maxFrame), socketmode.OptionPingInterval(s.silence),
 		socketmode.OptionLog(quiet()),
 		socketmode.OptionDialer(&websocket.Dialer{
 			Proxy: http.ProxyFromEnvironment, NetDialContext: calls.Dialer().DialContext,

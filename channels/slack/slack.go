@@ -14,14 +14,12 @@
 //
 // Read config.go and pair.go for the settings, slack.go, post.go and render.go for the cards, run.go,
 // socket.go, identity.go and events.go for the answers, dialogs.go, commands.go, messages.go and home.go for
-// the ways to answer, tell.go for what people are told, and api.go, outage.go and health.go for the way to
-// Slack.
+// the ways to answer, tell.go for what people are told, and api.go and health.go for the way to Slack.
 package slack
 
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -63,6 +61,7 @@ type Channel struct {
 	outage  receiving.Outage
 	contest sync.Once     // another daemon was reported in the log
 	leave   time.Duration // how long another daemon has to take a press that is not ours
+	silence time.Duration // a connection without a ping of Slack's for so long is looked at twice, and then dead
 
 	pairing   pairing.Waiting
 	pairsOnly bool         // made by ForPairing
@@ -96,8 +95,8 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 		log:    log,
 		http:   client,
 		key:    sha256.Sum256([]byte("approver: cards in Slack\x00" + bot.Reveal())),
-		outage: receiving.Outage{Log: log, Platform: "Slack", Cause: causeOf},
-		leave:  5 * time.Second,
+		outage: receiving.Outage{Log: log, Platform: "Slack"},
+		leave:  5 * time.Second, silence: 30 * time.Second,
 		api: slack.New(bot.Reveal(), slack.OptionAppLevelToken(app.Reveal()), slack.OptionAPIURL(url),
 			slack.OptionHTTPClient(client), slack.OptionLog(quiet())),
 		dead:   make(chan error, 1),
@@ -111,7 +110,7 @@ func (c *Channel) Name() string { return Name }
 
 // vet makes sure that a conversation can get cards, and that it is not shared with another
 // organization, whose members would read commands and codes. A good result holds for vetFor.
-// What only people can cure is a fatalError.
+// What only people can cure is Fatal.
 func (c *Channel) vet(ctx context.Context, conversation string) error {
 	c.mu.Lock()
 	fresh := time.Since(c.vetted[conversation]) < vetFor
@@ -124,7 +123,7 @@ func (c *Channel) vet(ctx context.Context, conversation string) error {
 		info, err = c.api.GetConversationInfoContext(ctx, &slack.GetConversationInfoInput{ChannelID: conversation})
 		return err
 	})
-	if errors.Is(err, approver.ErrFinal) && !isFatal(err) {
+	if calls.KindOf(err) == calls.Refused {
 		return fatal("%w (conversation %s)", err, conversation)
 	}
 	switch {

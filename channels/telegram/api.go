@@ -16,7 +16,6 @@ import (
 
 	"github.com/go-telegram/bot"
 
-	"approver.example"
 	"approver.example/channels/internal/calls"
 	"approver.example/channels/internal/cards"
 )
@@ -33,56 +32,16 @@ const (
 	maxAnswer = 16 << 20
 )
 
-// A kind sorts failures by what is to be done about them.
-type kind uint8
-
+// Codes for what Telegram says only in words.
 const (
-	passing   kind = iota // temporary trouble on the way: try again later
-	rejected              // Telegram understood and refused: the same call fails again
-	revoked               // Telegram does not accept the token, or does not for a moment
-	conflict              // another process receives for the same bot
-	webhook               // a webhook is set, which excludes receiving
-	limited               // wait, then try again
-	unparsed              // the markup was not understood
-	unchanged             // the edit changed nothing
+	unparsed  = "markup"   // the markup was not understood
+	unchanged = "same"     // the edit changed nothing
+	conflict  = "conflict" // another process receives for the same bot
+	webhook   = "webhook"  // a webhook is set, which excludes receiving
 )
 
-// A failure is a failed call. Its text is safe to log and to show: it never holds the token,
-// and at most one line of a server's answer.
-type failure struct {
-	kind  kind
-	text  string
-	cause error // the context's error, approver.ErrFinal, an approver.Patience, or nil
-}
-
-// Error returns the text.
-func (f *failure) Error() string { return f.text }
-
-// Unwrap returns what the failure means for the next try.
-func (f *failure) Unwrap() error { return f.cause }
-
-// refusal is an error of our own that would recur with the same card, or the same message.
-func refusal(err error) error {
-	return &failure{kind: rejected, text: err.Error(), cause: approver.ErrFinal}
-}
-
-// limit is the failure of a call that came too soon.
-func limit(method string, wait time.Duration) *failure {
-	wait = wait.Round(time.Millisecond)
-	err := fmt.Errorf("telegram %s: rate limited by Telegram for %v", method, wait)
-	return &failure{kind: limited, text: err.Error(), cause: calls.Limited(err, wait)}
-}
-
-// kindOf returns the kind of an error of call; passing for any other error.
-func kindOf(err error) kind {
-	if f, ok := errors.AsType[*failure](err); ok {
-		return f.kind
-	}
-	return passing
-}
-
 // call runs one API call. It waits out rate limits as far as ctx allows, including those that
-// earlier calls for the same chat met. Every error that it returns is a *failure. A call that
+// earlier calls for the same chat met. Every error that it returns is a *calls.Error. A call that
 // is for no chat passes 0.
 func (c *Channel) call(ctx context.Context, chat int64, method string, do func(context.Context) error) error {
 	for try := 1; ; try++ {
@@ -92,7 +51,7 @@ func (c *Channel) call(ctx context.Context, chat int64, method string, do func(c
 			}
 		}
 		err := c.attempt(ctx, method, do)
-		if kindOf(err) != limited {
+		if calls.KindOf(err) != calls.Limited {
 			return err
 		}
 		c.floods.note(chat, calls.Asked(err))
@@ -108,7 +67,7 @@ func (c *Channel) call(ctx context.Context, chat int64, method string, do func(c
 // rest waits because Telegram asked for it. It fails at once if ctx would end sooner.
 func (c *Channel) rest(ctx context.Context, method string, wait time.Duration) error {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < wait {
-		return limit(method, wait)
+		return sorted("telegram "+method, http.StatusTooManyRequests, "", wait)
 	}
 	if err := calls.Sleep(ctx, wait); err != nil {
 		return c.fail(method, err)
@@ -128,77 +87,93 @@ func (c *Channel) attempt(ctx context.Context, method string, do func(context.Co
 	return nil
 }
 
-// fail turns an error of the library into a *failure.
+// fail sorts an error of the library.
 func (c *Channel) fail(method string, err error) error {
-	f := &failure{text: c.scrub(err.Error())}
-	var tooMany *bot.TooManyRequestsError
-	var migrated *bot.MigrateError
-	if foreign, ok := errors.AsType[*calls.ForeignError](err); ok {
-		f.text = foreign.Error()
+	call := "telegram " + method
+	if tooMany, ok := errors.AsType[*bot.TooManyRequestsError](err); ok {
+		return sorted(call, http.StatusTooManyRequests, "", max(time.Duration(tooMany.RetryAfter)*time.Second, time.Second))
 	}
-	low := strings.ToLower(f.text)
-	switch {
-	case errors.Is(err, context.Canceled):
-		f.cause = context.Canceled
-	case errors.Is(err, context.DeadlineExceeded):
-		f.cause = context.DeadlineExceeded
-	case errors.As(err, &tooMany):
-		return limit(method, max(time.Duration(tooMany.RetryAfter)*time.Second, time.Second))
-	case errors.As(err, &migrated):
-		f.kind = rejected
-		f.text = fmt.Sprintf("the group has become the supergroup %d: put that id under chats in the configuration",
-			migrated.MigrateToChatID)
-	case errors.Is(err, bot.ErrorUnauthorized),
-		errors.Is(err, bot.ErrorNotFound) && !strings.Contains(low, "method not found"):
-		f.kind = revoked
-		f.text += ": the bot token is not valid (any more): get one from @BotFather, put it in its place and restart; no " +
-			"restart is needed if this one works again"
-	case errors.Is(err, bot.ErrorConflict):
-		f.kind = conflict
+	if migrated, ok := errors.AsType[*bot.MigrateError](err); ok {
+		return &calls.Error{Kind: calls.Refused, Call: call, Status: http.StatusBadRequest,
+			Words: fmt.Sprintf("the group has become the supergroup %d", migrated.MigrateToChatID),
+			Cure:  "put that id under chats in the configuration"}
+	}
+	for status, known := range libraryErrors {
+		if errors.Is(err, known) {
+			return sorted(call, status, c.scrub(err.Error()), 0)
+		}
+	}
+	e := calls.OnTheWay(call, err)
+	if _, foreign := errors.AsType[*calls.ForeignError](err); !foreign {
+		e.Words = c.scrub(e.Words)
+	}
+	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		e.Cause = nil // it may quote the token
+	}
+	if strings.Contains(strings.ToLower(e.Words), "request entity too large") {
+		e.Kind = calls.Refused
+	}
+	return e
+}
+
+// libraryErrors are how the library names statuses.
+var libraryErrors = map[int]error{
+	http.StatusUnauthorized: bot.ErrorUnauthorized, http.StatusNotFound: bot.ErrorNotFound,
+	http.StatusConflict:   bot.ErrorConflict,
+	http.StatusBadRequest: bot.ErrorBadRequest, http.StatusForbidden: bot.ErrorForbidden,
+}
+
+// sorted is the error of a status of the Bot API. words are Telegram's own, and wait is for 429.
+func sorted(call string, status int, words string, wait time.Duration) error {
+	e := &calls.Error{Call: call, Words: words, Status: status}
+	low := strings.ToLower(words)
+	switch status {
+	case http.StatusTooManyRequests:
+		e.Kind, e.Wait = calls.Limited, wait
+		e.Words = fmt.Sprintf("rate limited by Telegram for %v", wait.Round(time.Millisecond))
+	case http.StatusUnauthorized:
+		e.Kind = calls.Revoked
+	case http.StatusConflict:
+		e.Code, e.Cure = conflict, "another program polls this bot, so answers may go to it and be lost. Stop it, or give "+
+			"each approver its own bot; no restart is needed"
 		if strings.Contains(low, "webhook") {
-			f.kind = webhook
+			e.Code, e.Cure = webhook, "it is deleted; if it comes back, another program uses the same bot: stop it, or give "+
+				"each its own"
 		}
-	case errors.Is(err, bot.ErrorBadRequest), errors.Is(err, bot.ErrorForbidden), errors.Is(err, bot.ErrorNotFound):
-		f.kind = kindOfText(low)
-		f.text += hint(low)
-	case strings.Contains(low, "request entity too large"):
-		f.kind = rejected
-	}
-	if f.kind == rejected || f.kind == unparsed {
-		f.cause = approver.ErrFinal
-	}
-	f.text = "telegram " + method + ": " + f.text
-	return f
-}
-
-func kindOfText(low string) kind {
-	switch {
-	case strings.Contains(low, "can't parse entities"):
-		return unparsed
-	case strings.Contains(low, "message is not modified"):
-		return unchanged
-	}
-	return rejected
-}
-
-// hint tells the person who configured the bot what to do.
-func hint(low string) string {
-	for _, h := range [...][2]string{
-		{"chat not found", "check the id under chats, and that the bot is a member there; in a private chat the person " +
-			"must press Start first"},
-		{"can't initiate conversation", "the person must open the bot and press Start first"},
-		{"bot was blocked", "the person has blocked the bot"},
-		{"bot was kicked", "add the bot to the group again"},
-		{"bot is not a member", "add the bot to the chat"},
-		{"message thread not found", "check the thread number under chats"},
-		{"topic_closed", "open the topic again, or let the bot manage topics"},
-		{"not enough rights", "let the bot send messages and files in that chat"},
-	} {
-		if strings.Contains(low, h[0]) {
-			return " (" + h[1] + ")"
+	case http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound:
+		e.Kind = calls.Refused
+		switch {
+		case status == http.StatusNotFound && !strings.Contains(low, "method not found"):
+			e.Kind = calls.Revoked
+		case strings.Contains(low, "can't parse entities"):
+			e.Code = unparsed
+		case strings.Contains(low, "message is not modified"):
+			e.Code = unchanged
+		}
+		for _, h := range hints {
+			if strings.Contains(low, h[0]) {
+				e.Cure = h[1]
+			}
 		}
 	}
-	return ""
+	if e.Kind == calls.Revoked {
+		e.Cure = "the bot token is not valid (any more): get one from @BotFather, put it in its place and restart; no " +
+			"restart is needed if this one works again"
+	}
+	return e
+}
+
+// hints tell the person who configured the bot what to do.
+var hints = [...][2]string{
+	{"chat not found", "check the id under chats, and that the bot is a member there; in a private chat the person must " +
+		"press Start first"},
+	{"can't initiate conversation", "the person must open the bot and press Start first"},
+	{"bot was blocked", "the person has blocked the bot"},
+	{"bot was kicked", "add the bot to the group again"},
+	{"bot is not a member", "add the bot to the chat"},
+	{"message thread not found", "check the thread number under chats"},
+	{"topic_closed", "open the topic again, or let the bot manage topics"},
+	{"not enough rights", "let the bot send messages and files in that chat"},
 }
 
 // scrub takes the token out of a text and keeps one bounded line of it.
@@ -335,12 +310,7 @@ func (a result) err() error {
 	if a.Code == http.StatusTooManyRequests {
 		return &bot.TooManyRequestsError{Message: a.Description, RetryAfter: a.Parameters.RetryAfter}
 	}
-	err, known := map[int]error{
-		http.StatusUnauthorized: bot.ErrorUnauthorized, http.StatusNotFound: bot.ErrorNotFound,
-		http.StatusConflict:   bot.ErrorConflict,
-		http.StatusBadRequest: bot.ErrorBadRequest, http.StatusForbidden: bot.ErrorForbidden,
-	}[a.Code]
-	if known {
+	if err, known := libraryErrors[a.Code]; known {
 		return fmt.Errorf("%w, %s", err, a.Description)
 	}
 	return fmt.Errorf("error %d: %s", a.Code, a.Description)

@@ -44,8 +44,8 @@ func (c *Channel) attachPatiently(ctx context.Context, at place, id int, f cards
 	}
 	for try := 0; ; try++ {
 		err := c.attach(ctx, at, id, f)
-		if err == nil || kindOf(err) == rejected || kindOf(err) == limited || try == attachTries-1 ||
-			calls.Sleep(ctx, calls.Backoff(c.pace.firstWait, c.pace.lastWait, try)) != nil {
+		if k := calls.KindOf(err); err == nil || k == calls.Refused || k == calls.Limited || try == attachTries-1 ||
+			calls.Sleep(ctx, c.pace.retry.After(try, nil)) != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/channeltest"
+	"approver.example/channels/internal/calls"
 	"approver.example/channels/telegram/telegramtest"
 	"approver.example/display"
 	"approver.example/internal/secret"
@@ -101,7 +102,8 @@ func (l *logbook) String() string {
 // quickPace is the default pace without the waits.
 func quickPace() pace {
 	p := defaultPace()
-	p.firstWait, p.lastWait, p.conflict = 10*time.Millisecond, 50*time.Millisecond, 20*time.Millisecond
+	p.retry = calls.Backoff{First: 10 * time.Millisecond, Last: 50 * time.Millisecond}
+	p.conflict = 20 * time.Millisecond
 	p.doubt, p.alone, p.saying = 10*time.Millisecond, 50*time.Millisecond, time.Minute
 	return p
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"approver.example"
+	"approver.example/channels/internal/calls"
 	"approver.example/channels/internal/pairing"
 	"approver.example/display"
 	"approver.example/internal/section"
@@ -47,7 +48,7 @@ func (c Config) ForPairing(log *slog.Logger) (approver.Pairer, error) {
 // Introduce names the bot, and the link that opens it and sends the code with one tap.
 func (c *Channel) Introduce(ctx context.Context, code tokens.Code) (approver.Introduction, error) {
 	name, err := c.me(ctx)
-	if kindOf(err) == revoked {
+	if calls.KindOf(err) == calls.Revoked {
 		err = approver.TokenError{Cause: err}
 	}
 	if err != nil {

@@ -155,7 +155,7 @@ func (l *listener) listen(ctx context.Context) error {
 				return err
 			}
 			failures++
-			if hold = 0; kindOf(err) == conflict {
+			if hold = 0; calls.Coded(err, conflict) {
 				hold = l.pace.poll // a short poll would win without showing who wins the long ones
 			}
 			continue

@@ -30,6 +30,7 @@ package telegram
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -40,6 +41,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"approver.example"
+	"approver.example/channels/internal/calls"
 	"approver.example/channels/internal/cards"
 	"approver.example/channels/internal/pairing"
 	"approver.example/channels/internal/receiving"
@@ -71,27 +73,26 @@ type Channel struct {
 
 // pace holds the channel's times, so that tests need not wait for them.
 type pace struct {
-	poll      time.Duration // how long Telegram holds an empty poll, whole seconds
-	margin    time.Duration // how much later than that the answer may come
-	firstWait time.Duration // after the first failed poll; doubles up to lastWait
-	lastWait  time.Duration
-	empty     time.Duration // from one empty poll to the next, where Telegram does not hold them
-	conflict  time.Duration // after another process took the poll
-	alone     time.Duration // how long after a conflict the other process is assumed to be still there
-	doubt     time.Duration // between checks whether the token is valid after all
-	repeat    time.Duration // from one log line to the next for the same cause
-	lasting   time.Duration // a new trouble that lasts this long is logged even within repeat
-	hint      time.Duration // from one hint to a person to the next
-	saying    time.Duration // kept free of a Post's time, to say that the file could not be attached
-	patience  time.Duration // how long a tap waits for its outcome before it is acknowledged
-	verdict   time.Duration // how long an answer may take to be judged
-	telling   time.Duration // how long it may take to tell the person
+	poll     time.Duration // how long Telegram holds an empty poll, whole seconds
+	margin   time.Duration // how much later than that the answer may come
+	retry    calls.Backoff // after a failed poll
+	empty    time.Duration // from one empty poll to the next, where Telegram does not hold them
+	conflict time.Duration // after another process took the poll
+	alone    time.Duration // how long after a conflict the other process is assumed to be still there
+	doubt    time.Duration // between checks whether the token is valid after all
+	repeat   time.Duration // from one log line to the next for the same cause
+	lasting  time.Duration // a new trouble that lasts this long is logged even within repeat
+	hint     time.Duration // from one hint to a person to the next
+	saying   time.Duration // kept free of a Post's time, to say that the file could not be attached
+	patience time.Duration // how long a tap waits for its outcome before it is acknowledged
+	verdict  time.Duration // how long an answer may take to be judged
+	telling  time.Duration // how long it may take to tell the person
 }
 
 func defaultPace() pace {
 	return pace{
 		poll: 25 * time.Second, margin: 10 * time.Second,
-		firstWait: 500 * time.Millisecond, lastWait: 20 * time.Second, empty: time.Second,
+		retry: calls.Usual(), empty: time.Second,
 		conflict: 30 * time.Second, alone: 90 * time.Second, doubt: 3 * time.Second,
 		repeat: 10 * time.Minute, lasting: time.Minute, hint: time.Minute, saying: 2 * time.Second,
 		// Telegram drops a query that is not answered within about 15 s.
@@ -154,11 +155,11 @@ func (c *Channel) LeaseName() string { return Name + ":" + strconv.FormatInt(c.g
 func (c *Channel) Post(ctx context.Context, to approver.Destination, card approver.Card) (approver.Ref, error) {
 	at, err := c.placeOf(to)
 	if err != nil {
-		return approver.Ref{}, refusal(err)
+		return approver.Ref{}, calls.Errorf(calls.Refused, "%w", err)
 	}
 	m, err := render(card, cards.Fresh)
 	if err != nil {
-		return approver.Ref{}, refusal(err)
+		return approver.Ref{}, calls.Errorf(calls.Refused, "%w", err)
 	}
 	id, err := c.send(ctx, at, m)
 	if err != nil {
@@ -216,14 +217,14 @@ func (c *Channel) send(ctx context.Context, at place, m message) (id int, err er
 		return err
 	}
 	err = c.call(ctx, at.chat, "sendMessage", do)
-	if kindOf(err) == unparsed {
+	if calls.Coded(err, unparsed) {
 		c.log.Warn("telegram did not understand the markup; sending without", "error", err)
 		p.ParseMode = ""
 		p.Text, p.Entities = m.page.marked()
 		err = c.call(ctx, at.chat, "sendMessage", do)
 	}
 	if err == nil && id <= 0 {
-		err = &failure{text: "telegram sendMessage: the answer has no message id"}
+		err = errors.New("telegram sendMessage: the answer has no message id")
 	}
 	return id, err
 }
@@ -233,11 +234,11 @@ func (c *Channel) send(ctx context.Context, at place, m message) (id int, err er
 func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Card) error {
 	at, err := placeIn(ref.Destination)
 	if err != nil {
-		return refusal(err)
+		return calls.Errorf(calls.Refused, "%w", err)
 	}
 	n, err := number(ref.Message)
 	if err != nil || n <= 0 || n > 1<<31-1 {
-		return refusal(fmt.Errorf("telegram: %q is not a message id", ref.Message))
+		return calls.Final("telegram: %q is not a message id", ref.Message)
 	}
 	id, shown := int(n), cards.Fresh
 	if ref.Partial {
@@ -245,7 +246,7 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Ca
 	}
 	m, err := renderAnew(card, shown)
 	if err != nil {
-		return refusal(err)
+		return calls.Errorf(calls.Refused, "%w", err)
 	}
 	if m.partial && !ref.Partial && !card.State.Settled() {
 		return fmt.Errorf("%s: message %d: %w", at, id, approver.ErrShowsLess)
@@ -269,13 +270,13 @@ func (c *Channel) edit(ctx context.Context, at place, id int, m message) error {
 		return err
 	}
 	err := c.call(ctx, at.chat, "editMessageText", do)
-	if kindOf(err) == unparsed {
+	if calls.Coded(err, unparsed) {
 		c.log.Warn("telegram did not understand the markup; editing without", "error", err)
 		p.ParseMode = ""
 		p.Text, p.Entities = m.page.marked()
 		err = c.call(ctx, at.chat, "editMessageText", do)
 	}
-	if kindOf(err) == unchanged {
+	if calls.Coded(err, unchanged) {
 		return nil
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"approver.example"
+	"approver.example/channels/internal/calls"
 	"approver.example/channels/internal/cards"
 	"approver.example/display"
 )
@@ -55,7 +56,7 @@ func (l *listener) tellTap(ctx context.Context, who sender, card int, out approv
 	if err == nil || ctx.Err() != nil {
 		return
 	}
-	if kindOf(err) == rejected && out.Text != "" {
+	if calls.KindOf(err) == calls.Refused && out.Text != "" {
 		l.pass(ctx, who, card, who.name+": "+out.Text)
 		return
 	}
@@ -97,7 +98,7 @@ func (l *listener) show(ctx context.Context, who sender, to int, p page, alone b
 	defer cancel()
 	if alone && who.chat < 0 {
 		form := url.Values{"text": {p.html()}, "link_preview_options": {`{"is_disabled":true}`}}
-		if err := l.aside(ctx, who, to, "sendMessage", form, cards.File{}); kindOf(err) != rejected {
+		if err := l.aside(ctx, who, to, "sendMessage", form, cards.File{}); calls.KindOf(err) != calls.Refused {
 			return err
 		}
 	}
@@ -136,7 +137,7 @@ func (l *listener) present(ctx context.Context, who sender, to int, name string,
 	f := cards.File{Name: name, Content: out.Details, Caption: shorten(out.Text, maxText/8)}
 	if who.chat < 0 && who.query == "" {
 		form := url.Values{"caption": {p.html()}, "disable_content_type_detection": {"true"}}
-		if err := l.aside(ctx, who, to, "sendDocument", form, f); kindOf(err) != rejected {
+		if err := l.aside(ctx, who, to, "sendDocument", form, f); calls.KindOf(err) != calls.Refused {
 			return err
 		}
 	}
@@ -167,7 +168,7 @@ func (l *listener) aside(ctx context.Context, who sender, to int, method string,
 	for name, value := range map[string]any{"ephemeral_message_parameters": receiver, "reply_parameters": reply} {
 		raw, err := json.Marshal(value)
 		if err != nil {
-			return refusal(err)
+			return calls.Errorf(calls.Refused, "%w", err)
 		}
 		form.Set(name, string(raw))
 	}

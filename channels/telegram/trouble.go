@@ -2,7 +2,7 @@ package telegram
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -19,48 +19,43 @@ const doubts = 3
 // Reception says whether answers reach this process now.
 func (c *Channel) Reception() approver.Reception { return c.meter.Reception() }
 
-// cures are what the operator can do, or need not do. They follow the failure's own text.
-var cures = map[kind]string{
-	passing: ". It is tried again all the time: no restart is needed",
-	limited: ". It is tried again then: no restart is needed",
-	conflict: ": another program polls this bot, so answers may go to it and be lost. Stop it, " +
-		"or give each approver its own bot; no restart is needed",
-	webhook: ". It is deleted; if it comes back, another program uses the same bot: stop it, or give each its own",
-}
-
 // errTaken ends a pairing on a connection of its own.
-var errTaken = &failure{kind: conflict, text: "telegram: another program receives for this bot, probably the daemon " +
-	"of approver on another machine or of another user: run approver pair there, or stop it for as long as this takes"}
+var errTaken = &calls.Error{Code: conflict, Words: "telegram: another program receives for this bot, probably the " +
+	"daemon of approver on another machine or of another user: run approver pair there, or stop it for as long as this " +
+	"takes"}
 
 // outlive handles a polling error and waits before the next try. It returns an error only if
 // the token has not been valid for some time, or if ctx ends.
 func (l *listener) outlive(ctx context.Context, err error, tries int) error {
-	k, wait := kindOf(err), calls.Backoff(l.pace.firstWait, l.pace.lastWait, tries)
-	l.meter.Failed(errors.New(err.Error() + cures[k]))
-	switch k {
-	case revoked:
-		l.complain(slog.LevelWarn, k, "telegram does not know the bot token; asking again", err)
+	wait := l.pace.retry.After(tries, err)
+	switch kind := calls.KindOf(err); {
+	case kind == calls.Revoked:
+		l.meter.Failed(err)
+		l.complain(slog.LevelWarn, "token", "telegram does not know the bot token; asking again", err)
 		if err := l.confirm(ctx, err); err != nil {
 			l.meter.Failed(err)
 			return err
 		}
-	case webhook:
+	case calls.Coded(err, webhook):
+		l.meter.Failed(err)
 		if err := l.deleteWebhook(ctx); err == nil {
 			wait = 0
 		}
-	case conflict:
+	case calls.Coded(err, conflict):
+		l.meter.Failed(err)
 		if l.pairsOnly {
 			return errTaken // every poll of ours would take answers from the other program
 		}
 		l.taken = time.Now()
-		l.complain(slog.LevelError, k, "another process receives this bot's updates: answers may go to it and be lost. "+
-			"Give each approver its own bot, or stop the other program", err)
+		l.complain(slog.LevelError, conflict, "another process receives this bot's updates: answers may go to it and be "+
+			"lost. Give each approver its own bot, or stop the other program", err)
 		wait = calls.Jitter(l.pace.conflict)
-	case limited:
-		l.complain(slog.LevelWarn, k, "telegram asks for patience", err)
-		wait = max(wait, calls.Asked(err))
+	case kind == calls.Limited:
+		l.meter.Failed(fmt.Errorf("%w. It is tried again then: no restart is needed", err))
+		l.complain(slog.LevelWarn, "limit", "telegram asks for patience", err)
 	default:
-		l.complain(slog.LevelWarn, k, "telegram cannot be reached; trying again", err)
+		l.meter.Failed(fmt.Errorf("%w. It is tried again all the time: no restart is needed", err))
+		l.complain(slog.LevelWarn, "away", "telegram cannot be reached; trying again", err)
 	}
 	return calls.Sleep(ctx, wait)
 }
@@ -73,7 +68,7 @@ func (l *listener) confirm(ctx context.Context, err error) error {
 			return err
 		}
 		again := l.whoami(ctx)
-		if kindOf(again) != revoked {
+		if calls.KindOf(again) != calls.Revoked {
 			return nil
 		}
 		err = again
@@ -94,9 +89,9 @@ func (l *listener) arrived() {
 	}
 }
 
-// complain logs a problem, once in a while for each kind.
-func (l *listener) complain(level slog.Level, k kind, what string, err error) {
-	if !l.told.due(k, time.Now(), l.pace.repeat, l.pace.lasting) {
+// complain logs a problem, once in a while for each cause.
+func (l *listener) complain(level slog.Level, cause, what string, err error) {
+	if !l.told.due(cause, time.Now(), l.pace.repeat, l.pace.lasting) {
 		return
 	}
 	var with []any
@@ -109,25 +104,25 @@ func (l *listener) complain(level slog.Level, k kind, what string, err error) {
 // troubleLog keeps one cause from filling the log. Only the goroutine of Run uses it. It
 // outlives Run, which is called again after a failure. The zero value is ready.
 type troubleLog struct {
-	last  map[kind]time.Time // when each kind was last logged
-	since time.Time          // when the present trouble began; zero if there is none
-	said  bool               // whether the present trouble was logged
+	last  map[string]time.Time // when each cause was last logged
+	since time.Time            // when the present trouble began; zero if there is none
+	said  bool                 // whether the present trouble was logged
 }
 
-// due reports whether a trouble is to be logged: if none of its kind was logged within repeat,
+// due reports whether a trouble is to be logged: if none of its cause was logged within repeat,
 // or if it has lasted for lasting and only an earlier trouble was logged.
-func (c *troubleLog) due(k kind, now time.Time, repeat, lasting time.Duration) bool {
+func (c *troubleLog) due(cause string, now time.Time, repeat, lasting time.Duration) bool {
 	if c.since.IsZero() {
 		c.since, c.said = now, false
 	}
-	last, before := c.last[k]
+	last, before := c.last[cause]
 	if before && now.Sub(last) < repeat && (c.said || now.Sub(c.since) < lasting) {
 		return false
 	}
 	if c.last == nil {
-		c.last = map[kind]time.Time{}
+		c.last = map[string]time.Time{}
 	}
-	c.last[k], c.said = now, true
+	c.last[cause], c.said = now, true
 	return true
 }
 

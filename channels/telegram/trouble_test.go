@@ -150,26 +150,26 @@ func TestPollsThatAreNotHeld(t *testing.T) {
 func TestComplaints(t *testing.T) {
 	var c troubleLog
 	now := time.Unix(1e9, 0)
-	due := func(k kind, after time.Duration) bool {
+	due := func(cause string, after time.Duration) bool {
 		now = now.Add(after)
-		return c.due(k, now, 10*time.Minute, time.Minute)
+		return c.due(cause, now, 10*time.Minute, time.Minute)
 	}
 	over := func() bool { _, said := c.over(now); return said }
 	for i, step := range []struct{ got, want bool }{
 		{over(), false},
-		{due(passing, 0), true},
-		{due(passing, 30*time.Second), false},
+		{due("away", 0), true},
+		{due("away", 30*time.Second), false},
 		{due(conflict, 0), true},
-		{due(passing, 9*time.Minute), false},
-		{due(passing, time.Minute), true},
+		{due("away", 9*time.Minute), false},
+		{due("away", time.Minute), true},
 		{over(), true},
 		{over(), false},
-		{due(passing, 30*time.Second), false}, // it flaps
+		{due("away", 30*time.Second), false}, // it flaps
 		{over(), false},
-		{due(passing, 30*time.Second), false}, // and now it stays
-		{due(passing, 30*time.Second), false},
-		{due(passing, 31*time.Second), true},
-		{due(passing, 31*time.Second), false},
+		{due("away", 30*time.Second), false}, // and now it stays
+		{due("away", 30*time.Second), false},
+		{due("away", 31*time.Second), true},
+		{due("away", 31*time.Second), false},
 		{over(), true},
 	} {
 		if step.got != step.want {

@@ -153,11 +153,18 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 // is over.
 func (s *Server) received(g *session, f frame) bool {
 	s.mu.Lock()
-	mute, ready := s.mute, g.ready
+	mute, ready, refuse := s.mute, g.ready, s.refuse
+	if refuse != 0 && f.Op == opIdentify {
+		s.identified++
+	}
 	s.Note("gateway: op %d", f.Op)
 	s.mu.Unlock()
 	if mute {
 		return true
+	}
+	if refuse != 0 && (f.Op == opIdentify || f.Op == opResume) {
+		g.close(refuse, "")
+		return false
 	}
 	switch f.Op {
 	case opHeartbeat:
@@ -199,6 +206,13 @@ func (s *Server) resume(g *session, id string, seen int) bool {
 	s.mu.Lock()
 	was := s.resumable[id]
 	delete(s.resumable, id)
+	for live := range s.sessions {
+		if live.ready && live.id == id { // its connection is dead, and only the bot knows
+			was = live
+			live.ready = false
+			_ = live.conn.NetConn().Close()
+		}
+	}
 	if was == nil || g.ready {
 		s.mu.Unlock()
 		return false
@@ -319,14 +333,26 @@ func (s *Server) AskReconnect() { s.tell(opReconnect) }
 // AskHeartbeat asks every session for a heartbeat out of turn.
 func (s *Server) AskHeartbeat() { s.tell(opHeartbeat) }
 
-// Invalidate tells every session that it is no longer valid.
-func (s *Server) Invalidate() {
-	s.mu.Lock()
-	for g := range s.sessions {
-		g.ready = false
+// Invalidate tells every session that it is not valid: to be taken up again, or over.
+func (s *Server) Invalidate(resumable bool) {
+	if !resumable {
+		s.mu.Lock()
+		for g := range s.sessions {
+			g.ready = false
+		}
+		s.mu.Unlock()
 	}
-	s.mu.Unlock()
-	s.tell(opInvalidSession)
+	for _, g := range s.connected() {
+		g.write(opInvalidSession, "", resumable)
+	}
+}
+
+// Refuse closes the connections on which the bot introduces itself with a close code. Zero ends
+// that.
+func (s *Server) Refuse(code int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refuse = code
 }
 
 func (s *Server) tell(op int) {

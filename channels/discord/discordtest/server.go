@@ -49,6 +49,7 @@ type Server struct {
 	flow         sync.RWMutex // events; taken before mu
 	mu           sync.Mutex
 	mute         bool // the gateway says nothing
+	refuse       int  // the close code for whoever introduces itself; zero for none
 	budget       int  // sessions that may still be started
 	lastID       uint64
 	users        map[string]*user

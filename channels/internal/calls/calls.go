@@ -5,43 +5,12 @@ package calls
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
-
-	"approver.example"
 )
-
-// Final returns an error, formatted as by [fmt.Errorf], that is an [approver.ErrFinal].
-func Final(format string, args ...any) error { return finalError{fmt.Errorf(format, args...)} }
-
-type finalError struct{ error }
-
-func (f finalError) Unwrap() error        { return f.error }
-func (f finalError) Is(target error) bool { return target == approver.ErrFinal }
-
-// Limited returns err as an [approver.Patience]: the next try has to wait that long.
-func Limited(err error, wait time.Duration) error { return limitedError{err, wait} }
-
-type limitedError struct {
-	error
-	wait time.Duration
-}
-
-func (l limitedError) Unwrap() error             { return l.error }
-func (l limitedError) RetryAfter() time.Duration { return l.wait }
-
-// Asked is the wait that an error asks for; zero if it asks for none.
-func Asked(err error) time.Duration {
-	if p, ok := errors.AsType[approver.Patience](err); ok {
-		return p.RetryAfter()
-	}
-	return 0
-}
 
 // Pauses remembers, for each kind of call, until when a platform wants none, so that the next
 // one waits instead of being refused too. The zero value is ready.
@@ -132,9 +101,17 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Backoff is the wait after a number of failures: it doubles from first to last, with jitter.
-func Backoff(first, last time.Duration, failures int) time.Duration {
-	return Jitter(min(first<<min(failures, 16), last))
+// A Backoff is how long to wait between tries to reach a platform. It doubles from First to Last,
+// with jitter.
+type Backoff struct{ First, Last time.Duration }
+
+// Usual is the back-off of a channel that has no reason for another one.
+func Usual() Backoff { return Backoff{First: 500 * time.Millisecond, Last: 30 * time.Second} }
+
+// After is the wait after a number of failures before the last one, which was err. It is at least
+// as long as the platform asks for.
+func (b Backoff) After(failures int, err error) time.Duration {
+	return max(Jitter(min(b.First<<min(failures, 16), b.Last)), Asked(err))
 }
 
 // Jitter shortens d by up to half, so that many processes do not call at the same moment.

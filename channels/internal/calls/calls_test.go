@@ -7,19 +7,23 @@ import (
 )
 
 func TestBackoff(t *testing.T) {
+	b := Backoff{First: time.Second, Last: 10 * time.Second}
 	for failures, want := range []time.Duration{1, 2, 4, 8, 10, 10} {
 		want *= time.Second
 		low, high := time.Hour, time.Duration(0)
 		for range 200 {
-			got := Backoff(time.Second, 10*time.Second, failures)
+			got := b.After(failures, nil)
 			low, high = min(low, got), max(high, got)
 		}
 		if low < want/2 || high > want || low == high {
 			t.Errorf("after %d failures it waits %v to %v, want %v less up to half, with jitter", failures, low, high, want)
 		}
 	}
-	if got := Backoff(time.Second, 10*time.Second, 1<<40); got > 10*time.Second || got < 5*time.Second {
+	if got := b.After(1<<40, nil); got > 10*time.Second || got < 5*time.Second {
 		t.Errorf("after very many failures it waits %v", got)
+	}
+	if got := b.After(0, &Error{Kind: Limited, Wait: time.Minute}); got != time.Minute {
+		t.Errorf("a platform that asks for a minute is left alone for %v", got)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/channels/internal/calls"
 )
 
 // What people are told where an answer cannot be taken.
@@ -99,8 +100,7 @@ func (s *Seen[K]) First(ids ...K) bool {
 type Outage struct {
 	approver.ReceptionMeter
 	Log      *slog.Logger
-	Platform string                 // in the log, such as "Slack"
-	Cause    func(err error) string // names a cause without variable parts such as a port
+	Platform string // in the log, such as "Slack"
 
 	mu     sync.Mutex
 	causes []string // what was logged and is not over yet
@@ -133,7 +133,7 @@ func (o *Outage) Lost(text string, err error, again time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	with := []any{"error", err, "again_in", again.Round(time.Millisecond)}
-	cause := o.Cause(err)
+	cause := calls.CauseOf(err)
 	if slices.Contains(o.causes, cause) || len(o.causes) >= maxCauses {
 		o.Log.Debug(text+", still", with...)
 		return

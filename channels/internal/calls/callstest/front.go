@@ -23,19 +23,22 @@ import (
 )
 
 // A Front stands before a platform's fake, which speaks plain HTTP/1.1, and speaks TLS and
-// HTTP/2 as the platform does. Addresses of WebSockets that the fake gives out lead through the
-// front too.
+// HTTP/2 as the platform does. Addresses of WebSockets that the fake's API gives out lead through
+// the front too.
 type Front struct {
 	Addr   string // host and port that the front is reached at, through its tunnel
 	Tunnel *Tunnel
 	Roots  *x509.CertPool // what its certificate is to be checked by
 }
 
-// NewFront opens a front with a certificate before the fake at an address. It ends with the
-// test.
+// NewFront opens a front with a certificate before the fake at an address. With the zero
+// Certificate it speaks as the fake does. It ends with the test.
 func NewFront(t testing.TB, fake string, cert Certificate) *Front {
 	t.Helper()
-	f := &Front{Roots: cert.roots}
+	f, scheme := &Front{Roots: cert.roots}, "wss://"
+	if cert.roots == nil {
+		scheme = "ws://"
+	}
 	back := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(&url.URL{Scheme: "http", Host: fake})
@@ -49,7 +52,7 @@ func NewFront(t testing.TB, fake string, cert Certificate) *Front {
 			if err != nil {
 				return err
 			}
-			body = bytes.ReplaceAll(body, []byte("ws://"+fake), []byte("wss://"+f.Addr))
+			body = bytes.ReplaceAll(body, []byte("ws://"+fake), []byte(scheme+f.Addr))
 			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 			r.Header.Set("Content-Length", strconv.Itoa(len(body)))
 			return nil
@@ -57,10 +60,14 @@ func NewFront(t testing.TB, fake string, cert Certificate) *Front {
 		ErrorLog: log.New(io.Discard, "", 0),
 	}
 	srv := httptest.NewUnstartedServer(back)
-	srv.EnableHTTP2 = true
 	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
-	srv.TLS = &tls.Config{Certificates: []tls.Certificate{cert.TLS}, MinVersion: tls.VersionTLS12}
-	srv.StartTLS()
+	if cert.roots == nil {
+		srv.Start()
+	} else {
+		srv.EnableHTTP2 = true
+		srv.TLS = &tls.Config{Certificates: []tls.Certificate{cert.TLS}, MinVersion: tls.VersionTLS12}
+		srv.StartTLS()
+	}
 	t.Cleanup(func() {
 		srv.CloseClientConnections()
 		srv.Close()
