@@ -57,7 +57,7 @@ func TestTheCodeDialogFits(t *testing.T) {
 		for _, n := range []int{10, 3000, 3900, 4100, 9000} {
 			card.Body = channeltest.Command(strings.Repeat(text, n/len(text)))
 			card.Claimed = strings.Repeat(text, n/len(text)/10)
-			v, err := render(card, cards.Fresh)
+			v, err := embedded.render(card, cards.Fresh)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,7 +22,7 @@ func TestTextsCannotForgeLines(t *testing.T) {
 		{Kind: display.Diff, Label: forged, Text: "-x"}}
 	for _, state := range []approver.State{approver.Pending, approver.Denied} {
 		card.State, card.Result = state, forged
-		v, err := render(card, cards.Fresh)
+		v, err := embedded.render(card, cards.Fresh)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func TestResult(t *testing.T) {
 	} {
 		card := high()
 		card.State, card.Result = c.state, c.result
-		v, err := render(card, cards.Fresh)
+		v, err := embedded.render(card, cards.Fresh)
 		if err != nil {
 			t.Fatal(err)
 		}

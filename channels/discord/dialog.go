@@ -101,12 +101,16 @@ var typedCode = lazyregexp.New("(^|[^\\\\])`[^`]*CONFIRM-[0-9A-Z]+`")
 // coveredBy is what the code of a card approves: its texts without the code. If they are too long, only what is
 // to run is shown, cut in its midst.
 func coveredBy(t display.Texts, m *discordgo.Message) string {
-	if m == nil || len(m.Embeds) == 0 {
+	if m == nil {
 		return ""
+	}
+	_, card, _ := strings.Cut(m.Content, "\n") // of a plain card
+	if len(m.Embeds) > 0 {
+		card = m.Embeds[0].Description
 	}
 	var lines, blocks []string
 	var block []string // that is open, with its fence
-	for _, line := range strings.Split(m.Embeds[0].Description, "\n") {
+	for _, line := range strings.Split(card, "\n") {
 		fence := strings.HasPrefix(line, "```")
 		switch {
 		case block != nil || fence:

@@ -14,12 +14,12 @@ import (
 func TestPage(t *testing.T) {
 	card := high()
 	card.Lasting, card.Extends, card.Disowns, card.Edits = "git push of acme/shop", true, true, true
-	tap, err := render(card, cards.Fresh)
+	tap, err := embedded.render(card, cards.Fresh)
 	if err != nil {
 		t.Fatal(err)
 	}
 	card.Severity = approver.Catastrophic
-	code, err := render(card, cards.Fresh)
+	code, err := embedded.render(card, cards.Fresh)
 	if err != nil {
 		t.Fatal(err)
 	}

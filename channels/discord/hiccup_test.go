@@ -113,7 +113,6 @@ func TestRefusedForGood(t *testing.T) {
 		"no direct messages":   {403, 50007, "50007"},
 		"another's message":    {403, 50005, "50005"},
 		"not a text channel":   {400, 50008, "50008"},
-		"invalid form":         {400, 50035, "50035"},
 		"empty message":        {400, 50006, "50006"},
 		"archived thread":      {400, 50083, "50083"},
 		"locked thread":        {400, 160005, "160005"},

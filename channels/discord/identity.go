@@ -3,8 +3,10 @@ package discord
 import (
 	"slices"
 
-	"approver.example/display"
 	"github.com/bwmarrin/discordgo"
+
+	"approver.example/channels/internal/cards"
+	"approver.example/display"
 )
 
 // standing is what a sender may do. The zero value is nobody, who is not even told of a
@@ -122,9 +124,13 @@ func ownMessage(m *discordgo.Message, bot, channel string) bool {
 		m.ChannelID == channel && m.Flags&discordgo.MessageFlagsEphemeral == 0
 }
 
-// requestOf returns the request named by a card's buttons; empty if the card has no buttons, or
-// they name different requests.
+// requestOf returns the request named by a card's buttons, or by its text if it can have none; empty if the card
+// is settled, or its buttons name different requests.
 func requestOf(m *discordgo.Message) string {
+	if len(m.Components) == 0 {
+		request, _ := cards.Referred(m.Content)
+		return request
+	}
 	found := ""
 	for _, row := range m.Components {
 		r, ok := row.(*discordgo.ActionsRow)

@@ -15,7 +15,7 @@ import (
 
 func rendered(t *testing.T, card approver.Card) view {
 	t.Helper()
-	v, err := render(card, cards.Fresh)
+	v, err := embedded.render(card, cards.Fresh)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,13 +25,14 @@ type sent struct {
 	ID          string `json:"id"`
 	ChannelID   string `json:"channel_id"`
 	Embeds      []any  `json:"embeds"`
+	Components  []any  `json:"components"`
 	Attachments []any  `json:"attachments"`
 }
 
 // Post shows a new card. If Post is repeated with the same card because the first answer was
 // lost, the card is not shown twice: for some minutes Discord recognizes it by its nonce. If
 // Discord rejects the card's file, the card is shown without it, says so, and takes no one-tap
-// approval.
+// approval. What Discord refuses for what it is made of is posted in a plainer form.
 func (c *Channel) Post(ctx context.Context, to approver.Destination, card approver.Card) (approver.Ref, error) {
 	if err := ctx.Err(); err != nil {
 		return approver.Ref{}, fmt.Errorf("discord: post a card: %w", err)
@@ -39,7 +40,26 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 	if err := c.place(to); err != nil {
 		return approver.Ref{}, err
 	}
-	v, err := render(card, cards.Fresh)
+	var first error
+	for f := embedded; f <= asText; f++ {
+		ref, err := c.postAs(ctx, to, card, f)
+		if !refusesForm(err) {
+			return ref, err
+		}
+		c.log.Warn("discord refuses what a card is made of", "request", card.Request, "conversation", to.Conversation,
+			"error", err)
+		if first == nil {
+			first = err
+		}
+	}
+	return approver.Ref{}, first
+}
+
+// postAs posts a card in one form.
+func (c *Channel) postAs(
+	ctx context.Context, to approver.Destination, card approver.Card, f form,
+) (approver.Ref, error) {
+	v, err := f.render(card, cards.Fresh)
 	if err != nil {
 		return approver.Ref{}, err
 	}
@@ -53,7 +73,7 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 	if err != nil && v.file.Name != "" && withoutFile(ctx, err) {
 		c.log.Warn("a card is posted without its file", "request", card.Request, "conversation", to.Conversation, "error",
 			err)
-		if v, err = render(card, cards.Missing); err == nil {
+		if v, err = f.render(card, cards.Missing); err == nil {
 			got, err = c.send(ctx, to, card, v)
 		}
 	}
@@ -61,16 +81,28 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 		return approver.Ref{}, err
 	}
 	ref := approver.Ref{Destination: to, Message: got.ID, Partial: v.partial}
-	if len(got.Embeds) < len(v.Embeds) {
-		return approver.Ref{}, c.takeBack(ctx, ref)
+	if !got.has(v) { // what an earlier try posted in another form has the same nonce
+		files := got.Attachments
+		if err := c.edit(ctx, ref, v, &got); err != nil {
+			return approver.Ref{}, err
+		}
+		if len(got.Embeds) < len(v.Embeds) {
+			return approver.Ref{}, c.takeBack(ctx, ref)
+		}
+		got.Attachments = files
 	}
 	if v.file.Name != "" && fits && len(got.Attachments) == 0 { // whichever of two tries this is
-		if !v.bare { // otherwise the cause was logged before
+		if !v.fileless { // otherwise the cause was logged before
 			c.log.Warn("a card has no file: give the bot Attach Files", "request", card.Request, "conversation", to.Conversation)
 		}
-		return c.ownUp(ctx, ref, card)
+		return c.ownUp(ctx, ref, card, f)
 	}
 	return ref, nil
+}
+
+// has reports whether a message has the parts of a card.
+func (s sent) has(v view) bool {
+	return len(s.Embeds) == len(v.Embeds) && (len(s.Components) == 0) == (len(v.Components) == 0)
 }
 
 // send posts a rendered card.
@@ -114,8 +146,8 @@ func (c *Channel) takeBack(ctx context.Context, ref approver.Ref) error {
 
 // ownUp makes a card say that its file is missing. If that fails, the card counts as not
 // posted: the next try finds it by its nonce, and makes it say so.
-func (c *Channel) ownUp(ctx context.Context, ref approver.Ref, card approver.Card) (approver.Ref, error) {
-	v, err := render(card, cards.Missing)
+func (c *Channel) ownUp(ctx context.Context, ref approver.Ref, card approver.Card, f form) (approver.Ref, error) {
+	v, err := f.render(card, cards.Missing)
 	if err == nil {
 		err = c.edit(ctx, ref, v, nil)
 	}
@@ -127,7 +159,8 @@ func (c *Channel) ownUp(ctx context.Context, ref approver.Ref, card approver.Car
 }
 
 // Update changes the card's message. Attachments stay. A card in a channel that was removed
-// from the configuration is changed too; otherwise its buttons would stay for ever.
+// from the configuration is changed too; otherwise its buttons would stay for ever. A card that waits keeps its
+// buttons: it is not edited to a form without.
 func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Card) error {
 	switch {
 	case ref.Channel != Name:
@@ -136,7 +169,24 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Ca
 		return calls.Final("discord: update a card: %q in %q is not the id of a message in a channel", ref.Message,
 			ref.Conversation)
 	}
-	v, err := renderAnew(card, ref.Partial)
+	var first error
+	for f := embedded; f <= bare; f++ { // a card that takes no answer has no buttons in either form
+		err := c.updateAs(ctx, ref, card, f)
+		if !refusesForm(err) {
+			return err
+		}
+		c.log.Warn("discord refuses what a card is made of", "request", card.Request, "conversation", ref.Conversation,
+			"error", err)
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// updateAs changes the card's message to one form.
+func (c *Channel) updateAs(ctx context.Context, ref approver.Ref, card approver.Card, f form) error {
+	v, err := f.renderAnew(card, ref.Partial)
 	if err != nil {
 		return err
 	}
@@ -150,7 +200,7 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Ca
 	if err := c.edit(ctx, ref, v, &got); err != nil || len(got.Attachments) > 0 {
 		return err
 	}
-	_, err = c.ownUp(ctx, ref, card) // the card names a file that was never attached
+	_, err = c.ownUp(ctx, ref, card, f) // the card names a file that was never attached
 	return err
 }
 
@@ -168,7 +218,7 @@ func (c *Channel) edit(ctx context.Context, ref approver.Ref, v view, got *sent)
 
 // Fits reports whether a card is shown whole, without a file beside it.
 func (c *Channel) Fits(card approver.Card) bool {
-	return dialect().Fits(card)
+	return embedded.dialect().Fits(card)
 }
 
 // place refuses to post to a conversation that is not configured.
@@ -193,7 +243,7 @@ func (c *Channel) nonce(to approver.Destination, card approver.Card) string {
 
 // files returns the attachment of the view, if any, to be read once.
 func (v view) files() []*discordgo.File {
-	if v.bare {
+	if v.fileless {
 		return nil
 	}
 	return attachments(v.file)

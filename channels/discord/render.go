@@ -30,7 +30,7 @@ type message struct {
 	Components []discordgo.MessageComponent `json:"components"`
 	// Mentions forbids every ping. Discord's default is to parse all.
 	Mentions     mentions                    `json:"allowed_mentions"`
-	Flags        discordgo.MessageFlags      `json:"flags,omitempty"`
+	Flags        discordgo.MessageFlags      `json:"flags"` // always: an edit without leaves them as they are
 	Nonce        string                      `json:"nonce,omitempty"`
 	EnforceNonce bool                        `json:"enforce_nonce,omitempty"`
 	Reference    *discordgo.MessageReference `json:"message_reference,omitempty"`
@@ -50,48 +50,62 @@ type view struct {
 	file cards.File
 	// partial reports that the message does not show everything.
 	partial bool
-	// bare reports that the file is not attached, because Discord rejected it.
-	bare bool
+	// fileless reports that the file is not attached, because Discord rejected it.
+	fileless bool
 }
 
 // render lays out a card; posted says what became of its file.
-func render(card approver.Card, posted cards.Attachment) (view, error) {
-	return written(card, dialect().Lay(card, posted), posted == cards.Missing)
+func (f form) render(card approver.Card, posted cards.Attachment) (view, error) {
+	return f.write(card, f.dialect().Lay(card, posted), posted == cards.Missing)
 }
 
 // renderAnew lays out a card whose message is there; partial says whether it was cut.
-func renderAnew(card approver.Card, partial bool) (view, error) {
+func (f form) renderAnew(card approver.Card, partial bool) (view, error) {
 	posted := cards.Fresh
 	if partial {
 		posted = cards.Attached
 	}
-	laid := dialect().Lay(card, posted)
-	return written(card, laid, false)
+	return f.write(card, f.dialect().Lay(card, posted), false)
 }
 
-// written writes a card in Discord's markup. The message's own text is the headline and the time, of
-// which notifications show the beginning; the embed has the rest.
-func written(card approver.Card, laid cards.Page, bare bool) (view, error) {
+// write writes a card in Discord's markup; fileless says that its file could not be attached.
+func (f form) write(card approver.Card, laid cards.Page, fileless bool) (view, error) {
 	id, ok := cards.RequestID(card)
 	if !ok {
 		return view{}, calls.Final("discord: the card's request id %q is not a UUID", card.Request)
 	}
-	v := view{partial: laid.Partial, bare: bare, file: laid.File}
-	v.Content = escape(laid.Headline)
+	v := view{partial: laid.Partial, fileless: fileless, file: laid.File}
+	if f == embedded {
+		v.message = inEmbed(card, laid)
+	} else {
+		v.message = inMessage(laid)
+	}
+	v.Components = buttons(id, card, laid.Rows)
+	return v, nil
+}
+
+// inEmbed writes a card in an embed. The message's own text is the headline and the time, of which notifications
+// show the beginning.
+func inEmbed(card approver.Card, laid cards.Page) (m message) {
+	m.Content = escape(laid.Headline)
 	var b strings.Builder
 	for _, e := range laid.Elements {
 		switch e.Kind {
 		case cards.Result:
-			v.Content += "\n" + escape(e.Text)
+			m.Content += "\n" + escape(e.Text)
 		case cards.Clock:
-			v.Content += fmt.Sprintf("\n⏳ <t:%d:R> · %s", e.Until.Unix(), escape(e.Text))
-		default:
+			m.Content += "\n" + clock(e)
+		case cards.Field, cards.Argument, cards.Code, cards.Diff, cards.Note, cards.Answer:
 			b.WriteString(markdown(e))
 		}
 	}
-	v.Embeds = []*discordgo.MessageEmbed{{Description: strings.TrimSuffix(b.String(), "\n"), Color: color(card)}}
-	v.Components = buttons(id, card, laid.Rows)
-	return v, nil
+	m.Embeds = []*discordgo.MessageEmbed{{Description: strings.TrimSuffix(b.String(), "\n"), Color: color(card)}}
+	return m
+}
+
+// clock says until when a card can be answered; the client counts.
+func clock(e cards.Element) string {
+	return fmt.Sprintf("⏳ <t:%d:R> · %s", e.Until.Unix(), escape(e.Text))
 }
 
 // maxDescription is how much the embed of a message holds, in UTF-16 units; Discord never counts more
@@ -108,9 +122,12 @@ func dialect() cards.Dialect {
 			}
 			return cards.Units(markdown(e))
 		},
-		Wide:   cards.Limits{Why: 500, Claimed: 500, Context: 400, Warning: 300, Argument: 500},
-		Tight:  cards.Limits{Why: 200, Claimed: 120, Context: 160, Warning: 200, Argument: 120},
-		Exact:  func(code string) bool { return !fenced(code) },
+		Wide:  cards.Limits{Why: 500, Claimed: 500, Context: 400, Warning: 300, Argument: 500},
+		Tight: cards.Limits{Why: 200, Claimed: 120, Context: 160, Warning: 200, Argument: 120},
+		Exact: func(code string) bool { return !fenced(code) },
+		Inexact: func(t display.Texts) string {
+			return t.Text("Backticks are shown with a zero-width space between them.")
+		},
 		Dialog: true,
 		Typing: func(t display.Texts, code string) []cards.Word {
 			return []cards.Word{{Text: t.Text("To approve, press “Enter code…” and type ")}, {Text: code, Typed: true},

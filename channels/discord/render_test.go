@@ -50,7 +50,7 @@ func TestRenderLimits(t *testing.T) {
 				card.Warnings, card.Part, card.Push, card.Result = []string{long, long, long, long}, long, long, long
 				for _, state := range []approver.State{approver.Pending, approver.Approved, approver.Consumed, approver.Denied} {
 					card.State = state
-					v, err := render(card, cards.Fresh)
+					v, err := embedded.render(card, cards.Fresh)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -117,7 +117,7 @@ func TestButtons(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			card := high()
 			c.change(&card)
-			v, err := render(card, c.posted)
+			v, err := embedded.render(card, c.posted)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,7 +152,7 @@ func TestRenderBadRequest(t *testing.T) {
 		strings.ToUpper("0198c0de-aaaa-7000-8000-00000000abcd"), strings.ReplaceAll(uuid.NewString(), "-", "")} {
 		card := high()
 		card.Request = id
-		if _, err := render(card, cards.Fresh); err == nil {
+		if _, err := embedded.render(card, cards.Fresh); err == nil {
 			t.Errorf("render took the request id %q", id)
 		}
 	}
@@ -163,7 +163,7 @@ func TestFencedCommand(t *testing.T) {
 		strings.Repeat("`", 99)} {
 		card := high()
 		card.Body = channeltest.Command(command)
-		v, err := render(card, cards.Fresh)
+		v, err := embedded.render(card, cards.Fresh)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +184,7 @@ func TestFencedCommand(t *testing.T) {
 	}
 	card := high()
 	card.Body = channeltest.Command("echo `date` ``x``")
-	if v, _ := render(card, cards.Fresh); v.file != (cards.File{}) ||
+	if v, _ := embedded.render(card, cards.Fresh); v.file != (cards.File{}) ||
 		!strings.Contains(v.Embeds[0].Description, card.Body[0].Text) {
 		t.Errorf("a command without a fence was changed: %q", v.Embeds[0].Description)
 	}
@@ -263,7 +263,7 @@ func plainly(e cards.Element) string {
 // readBack reads a card as Discord's clients do: nothing but our own layout got a meaning, and the texts are whole.
 func readBack(t testing.TB, w channeltest.Written) {
 	t.Helper()
-	v, err := render(w.Card, cards.Fresh)
+	v, err := embedded.render(w.Card, cards.Fresh)
 	if err != nil {
 		t.Fatal(err)
 	}

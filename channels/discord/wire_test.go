@@ -194,7 +194,7 @@ func TestErrorResponses(t *testing.T) {
 		"forbidden":   {403, nil, `{"code":50013,"message":"Missing Permissions"}`, 1, "Embed Links"},
 		"no such":     {404, nil, `{"code":10003,"message":"Unknown Channel"}`, 1, "check the channel id"},
 		"token":       {401, nil, `{"code":0,"message":"401: Unauthorized"}`, 1, "token_file"},
-		"bad form":    {400, nil, `{"code":50035,"message":"Invalid Form Body"}`, 1, "50035"},
+		"bad form":    {400, nil, `{"code":50035,"message":"Invalid Form Body"}`, 3, "50035"}, // in each form
 		"html":        {502, nil, `<html>Bad Gateway</html>`, 2, "502 Bad Gateway"},
 		"unavailable": {503, nil, ``, 2, "503"},
 		"long wait": {429, map[string]string{"Retry-After": "3600"}, `{"retry_after":3600,"message":"slow"}`, 1,
@@ -251,7 +251,7 @@ func TestWaitsFor429(t *testing.T) {
 			_, _ = io.WriteString(w, `{"message":"You are being rate limited.","retry_after":0.2,"global":true}`)
 			return
 		}
-		_, _ = io.WriteString(w, `{"id":"1098765432109876543","embeds":[{}],"attachments":[]}`)
+		_, _ = io.WriteString(w, `{"id":"1098765432109876543","embeds":[{}],"components":[{}],"attachments":[]}`)
 	})
 	began := time.Now()
 	if _, err := c.Post(t.Context(), to(someChannel), high()); err != nil {

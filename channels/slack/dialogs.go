@@ -164,14 +164,16 @@ func typedCode(text string) (tokens.Code, approver.Term, error) {
 // covered are the texts of a card that a code approves, without the code itself. What the card hides, they say
 // too.
 func covered(card []slack.Block) (all []slack.Block) {
-	for _, b := range card {
-		r, ok := b.(*slack.RichTextBlock)
-		if !ok {
-			continue
-		}
-		kept := slices.DeleteFunc(slices.Clone(r.Elements), showsCode)
-		if len(kept) > 0 {
-			all = append(all, slack.NewRichTextBlock("", kept...))
+	for i, b := range card {
+		switch b := b.(type) {
+		case *slack.RichTextBlock:
+			if kept := slices.DeleteFunc(slices.Clone(b.Elements), showsCode); len(kept) > 0 {
+				all = append(all, slack.NewRichTextBlock("", kept...))
+			}
+		case *slack.SectionBlock: // of a plain card
+			if i > 0 && b.Text != nil && !strings.HasPrefix(b.BlockID, answerBlock) {
+				all = append(all, plainSection(b.Text.Text))
+			}
 		}
 	}
 	return all

@@ -26,7 +26,7 @@ func TestPage(t *testing.T) {
 	labels := func(change func(*approver.Card)) (out []string) {
 		card := testCard(t)
 		change(&card)
-		for _, b := range render(defaultCommand, card, cards.Fresh, "1").blocks {
+		for _, b := range inBlocks.render(card, cards.Fresh).blocks {
 			if a, ok := b.(*slack.ActionBlock); ok {
 				for _, e := range a.Elements.ElementSet {
 					out = append(out, e.(*slack.ButtonBlockElement).Text.Text)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/slack-go/slack"
 	"github.com/slack-go/slack/slackevents"
+
+	"approver.example/channels/internal/cards"
 )
 
 // An origin is where an event comes from. Slack authenticates all of it: events arrive on a
@@ -141,13 +143,13 @@ func requestOf(block string) (string, bool) {
 	return rest[:i], true
 }
 
-// requestIn reads the request from the buttons of a card that is still pending. A settled card
-// has no buttons.
-func requestIn(blocks slack.Blocks) (string, bool) {
-	for _, b := range blocks.BlockSet {
+// requestIn reads the request from the buttons of a card that is still pending, or from its text if it can have
+// no buttons. A settled card has neither.
+func requestIn(m *slack.Message) (string, bool) {
+	for _, b := range m.Blocks.BlockSet {
 		if a, ok := b.(*slack.ActionBlock); ok {
 			return requestOf(a.BlockID)
 		}
 	}
-	return "", false
+	return cards.Referred(unescape(m.Text))
 }

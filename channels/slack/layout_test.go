@@ -48,7 +48,7 @@ func lines(m message) (out []string) {
 // rendered is a card that Slack takes.
 func rendered(t *testing.T, card approver.Card) message {
 	t.Helper()
-	m := render(defaultCommand, card, cards.Fresh, "1")
+	m := inBlocks.render(card, cards.Fresh)
 	wire(t, m)
 	return m
 }
@@ -202,7 +202,7 @@ func TestRoomAround(t *testing.T) {
 	most, mark := 0, strings.Repeat("m", 40)
 	for n := 9000; n < 12000; n += 50 {
 		card.Body = channeltest.Command(strings.Repeat("x", n))
-		m := render(defaultCommand, card, cards.Fresh, mark)
+		m := inBlocks.write(card, inBlocks.dialect(defaultCommand, defaultDenyCommand).Lay(card, cards.Fresh), mark)
 		wire(t, m)
 		most = max(most, jsonLength(m.blocks))
 	}

@@ -244,6 +244,6 @@ func (s *session) card(ctx context.Context, ev *slackevents.MessageEvent) (reque
 	if !g.ours(&list[0]) {
 		return "", false, nil
 	}
-	request, _ = requestIn(list[0].Blocks)
+	request, _ = requestIn(&list[0])
 	return request, true, nil
 }

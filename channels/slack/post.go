@@ -22,7 +22,8 @@ import (
 // Post shows a new card. If its texts do not fit, the whole is attached as a file in the card's
 // thread, and the Ref is Partial; if the file cannot be attached, the card says so. A
 // conversation that is shared with another organization gets no card. If Post is repeated with
-// the same card because the first answer was lost, it looks for that card first.
+// the same card because the first answer was lost, it looks for that card first. What Slack refuses for what it
+// is made of, it posts in a plainer form.
 func (c *Channel) Post(ctx context.Context, to approver.Destination, card approver.Card) (approver.Ref, error) {
 	if to.Channel != Name || !slices.Contains(c.cfg.Channels, to.Conversation) {
 		return approver.Ref{}, calls.Final("slack: %q is not a configured conversation: add it to channels", to.Conversation)
@@ -33,8 +34,30 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 	if err := c.vet(ctx, to.Conversation); err != nil {
 		return approver.Ref{}, err
 	}
+	var first error
+	for f := inBlocks; f <= asText; f++ {
+		ref, err := c.postAs(ctx, to, card, f)
+		if err != nil && errors.Is(err, approver.ErrFinal) {
+			c.unvet(to.Conversation) // so that a cure is noticed at once
+		}
+		if !refusesForm(err) {
+			return ref, err
+		}
+		c.log.Warn("slack refuses what a card is made of", "request", card.Request, "conversation", to.Conversation,
+			"error", err)
+		if first == nil {
+			first = err
+		}
+	}
+	return approver.Ref{}, calls.Final("%w", first)
+}
+
+// postAs posts a card in one form.
+func (c *Channel) postAs(
+	ctx context.Context, to approver.Destination, card approver.Card, f form,
+) (approver.Ref, error) {
 	mark := c.mark(to, card)
-	m := render(c.cfg.approve(), card, cards.Fresh, mark)
+	m := c.render(f, card, cards.Fresh, mark)
 	// The files are uploaded first and shared last, so that the card is without its files for
 	// no longer than one call takes.
 	uploads, err := c.upload(ctx, m.file)
@@ -44,27 +67,24 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 	if err != nil {
 		c.log.Warn("a card is posted without its file", "request", card.Request, "conversation", to.Conversation, "error",
 			err)
-		m = render(c.cfg.approve(), card, cards.Missing, mark)
+		m = c.render(f, card, cards.Missing, mark)
 	}
-	ts, err := c.once(ctx, to, card.Request, mark, m)
+	ts, err := c.once(ctx, to, card, mark, m)
 	if err != nil {
-		if errors.Is(err, approver.ErrFinal) {
-			c.unvet(to.Conversation) // so that a cure is noticed at once
-		}
 		return approver.Ref{}, err
 	}
 	ref := approver.Ref{Destination: to, Message: ts, Partial: m.partial}
 	if err := c.share(ctx, to, ts, uploads); err != nil {
 		c.log.Warn("a card has no file", "request", card.Request, "conversation", to.Conversation, "error", err)
-		if err := c.edit(ctx, ref, render(c.cfg.approve(), card, cards.Missing, mark+newRev())); err != nil {
-			return approver.Ref{}, c.takeBack(ctx, ref, blockID(card.Request, mark), err)
+		if ref.Message, err = c.restate(ctx, ref, card, mark, c.render(f, card, cards.Missing, mark+newRev())); err != nil {
+			return approver.Ref{}, err
 		}
 	}
 	return ref, nil
 }
 
 // Fits reports whether a card is shown whole, without a file beside it.
-func (c *Channel) Fits(card approver.Card) bool { return dialect(c.cfg.approve()).Fits(card) }
+func (c *Channel) Fits(card approver.Card) bool { return inBlocks.dialect(c.Commands()).Fits(card) }
 
 // mark identifies one card in one place. It is the same at every try. It is keyed, so that it
 // reveals nothing of the code.
@@ -77,29 +97,40 @@ func (c *Channel) mark(to approver.Destination, card approver.Card) string {
 }
 
 // once posts a card unless an earlier try did, and returns the message's timestamp.
-func (c *Channel) once(ctx context.Context, to approver.Destination, request, mark string, m message) (string, error) {
-	block := blockID(request, mark)
-	if c.doubts.Has(block) {
-		ts, err := c.find(ctx, to, block)
+func (c *Channel) once(
+	ctx context.Context, to approver.Destination, card approver.Card, mark string, m message,
+) (string, error) {
+	if c.doubts.Has(blockID(card.Request, mark)) {
+		found, err := c.find(ctx, to, card, mark)
 		if err != nil && !errors.Is(err, approver.ErrFinal) { // without the history scope nobody can look
 			return "", err
 		}
-		if ts != "" {
-			// The earlier try may have had its file, and this one has none.
-			return ts, c.edit(ctx, approver.Ref{Destination: to, Message: ts}, m)
+		if found != nil {
+			if len(m.blocks) == 0 && unescape(found.Text) == m.text {
+				return found.Timestamp, nil
+			}
+			// The earlier try may have had its file, or another form.
+			return c.replace(ctx, approver.Ref{Destination: to, Message: found.Timestamp}, card, mark, m)
 		}
 	}
-	ts, err := c.send(ctx, to, m)
+	return c.send(ctx, to, card, mark, m)
+}
+
+// send posts a card. If the answer is lost, it looks whether the card is there.
+func (c *Channel) send(
+	ctx context.Context, to approver.Destination, card approver.Card, mark string, m message,
+) (string, error) {
+	ts, err := c.trySend(ctx, to, m)
 	if err == nil || certain(err) {
 		return ts, err
 	}
-	c.doubts.First(block)
+	c.doubts.First(blockID(card.Request, mark))
 	if ctx.Err() != nil {
 		return "", err
 	}
-	found, lookup := c.find(ctx, to, block)
-	if found != "" {
-		return found, nil
+	found, lookup := c.find(ctx, to, card, mark)
+	if found != nil {
+		return found.Timestamp, nil
 	}
 	if lookup != nil {
 		c.log.Debug("could not look for a card that may have been posted", "error", lookup)
@@ -107,50 +138,84 @@ func (c *Channel) once(ctx context.Context, to approver.Destination, request, ma
 	return "", err
 }
 
-// takeBack deletes a card that names a file which is missing.
-func (c *Channel) takeBack(ctx context.Context, ref approver.Ref, block string, why error) error {
+// replace makes a card that waits, and that no person could answer yet, show m. Slack formats a text that is
+// edited, whatever the call says, so a card without blocks is posted anew.
+func (c *Channel) replace(
+	ctx context.Context, ref approver.Ref, card approver.Card, mark string, m message,
+) (string, error) {
+	if len(m.blocks) > 0 {
+		return ref.Message, c.edit(ctx, ref, m)
+	}
+	if err := c.delete(ctx, ref); err != nil {
+		return "", err
+	}
+	return c.send(ctx, ref.Destination, card, mark, m)
+}
+
+// restate makes a card that names a file which is missing show m, or takes it back.
+func (c *Channel) restate(
+	ctx context.Context, ref approver.Ref, card approver.Card, mark string, m message,
+) (string, error) {
+	ts, err := c.replace(ctx, ref, card, mark, m)
+	if err == nil || ts == "" {
+		return ts, err
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
 	defer cancel()
-	err := c.call(ctx, "chat.delete", func(ctx context.Context) error {
+	if err := c.delete(ctx, ref); err != nil {
+		c.doubts.First(blockID(card.Request, mark))
+		c.log.Warn("a card that has no file could not be taken back", "conversation", ref.Conversation, "error", err)
+	}
+	return "", err
+}
+
+func (c *Channel) delete(ctx context.Context, ref approver.Ref) error {
+	return c.call(ctx, "chat.delete", func(ctx context.Context) error {
 		_, _, err := c.api.DeleteMessageContext(ctx, ref.Conversation, ref.Message)
 		return err
 	})
-	if err != nil {
-		c.doubts.First(block)
-		c.log.Warn("a card that has no file could not be taken back", "conversation", ref.Conversation, "error", err)
-	}
-	return why
 }
 
-// Update edits the message to show card.
+// Update edits the message to show card. A card that waits keeps its buttons: it is not edited to a form without.
 func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Card) error {
 	if ref.Message == "" || ref.Channel != Name {
 		return calls.Final("slack: nothing was posted that could be updated")
 	}
-	m := renderAnew(c.cfg.approve(), card, ref.Partial, newRev())
-	if m.partial && !ref.Partial && !card.State.Settled() {
-		return fmt.Errorf("slack: update a card: %w", approver.ErrShowsLess)
+	last := asText
+	if card.State == approver.Pending {
+		last = inSections
 	}
-	err := c.edit(ctx, ref, m)
-	if errors.Is(err, approver.ErrFinal) {
-		c.unvet(ref.Conversation)
+	var first error
+	for f := inBlocks; f <= last; f++ {
+		m := c.renderAnew(f, card, ref.Partial, newRev())
+		if m.partial && !ref.Partial && !card.State.Settled() {
+			return fmt.Errorf("slack: update a card: %w", approver.ErrShowsLess)
+		}
+		err := c.edit(ctx, ref, m)
+		if errors.Is(err, approver.ErrFinal) {
+			c.unvet(ref.Conversation)
+		}
+		if !refusesForm(err) {
+			return err
+		}
+		c.log.Warn("slack refuses what a card is made of", "request", card.Request, "conversation", ref.Conversation,
+			"error", err)
+		if first == nil {
+			first = err
+		}
 	}
-	return err
+	return calls.Final("%w", first)
 }
 
 func (c *Channel) edit(ctx context.Context, ref approver.Ref, m message) error {
 	return c.call(ctx, "chat.update", func(ctx context.Context) error {
-		_, _, _, err := c.api.UpdateMessageContext(ctx, ref.Conversation, ref.Message, content(m)...)
+		_, _, _, err := c.api.UpdateMessageContext(ctx, ref.Conversation, ref.Message,
+			append(plainOptions(m.text), slack.MsgOptionBlocks(m.blocks...))...)
 		return err
 	})
 }
 
-// content returns the options that every card is sent with: Slack parses, links and previews
-// nothing in it.
-func content(m message) []slack.MsgOption {
-	return append(plainOptions(m.text), slack.MsgOptionBlocks(m.blocks...))
-}
-
+// plainOptions are the options that every text is sent with: Slack parses, links and previews nothing in it.
 func plainOptions(text string) []slack.MsgOption {
 	return []slack.MsgOption{
 		slack.MsgOptionText(text, true),
@@ -162,8 +227,11 @@ func plainOptions(text string) []slack.MsgOption {
 	}
 }
 
-func (c *Channel) send(ctx context.Context, to approver.Destination, m message) (ts string, err error) {
-	opts := content(m)
+func (c *Channel) trySend(ctx context.Context, to approver.Destination, m message) (ts string, err error) {
+	opts := plainOptions(m.text)
+	if len(m.blocks) > 0 {
+		opts = append(opts, slack.MsgOptionBlocks(m.blocks...))
+	}
 	if to.Thread != "" {
 		opts = append(opts, slack.MsgOptionTS(to.Thread))
 	}
@@ -177,11 +245,12 @@ func (c *Channel) send(ctx context.Context, to approver.Destination, m message) 
 	return ts, err
 }
 
-// find looks for a card by the block of its buttons, whichever try or edit made it. It returns
-// an empty ts if the card is not there.
-func (c *Channel) find(ctx context.Context, to approver.Destination, block string) (ts string, err error) {
+// find looks for a card, whichever try or edit made it, in whatever form. It returns nil if the card is not there.
+func (c *Channel) find(
+	ctx context.Context, to approver.Destination, card approver.Card, mark string,
+) (*slack.Message, error) {
 	var list []slack.Message
-	err = c.call(ctx, "conversations.history", func(ctx context.Context) (err error) {
+	err := c.call(ctx, "conversations.history", func(ctx context.Context) (err error) {
 		if to.Thread != "" {
 			list, _, _, err = c.api.GetConversationRepliesContext(ctx, &slack.GetConversationRepliesParameters{
 				ChannelID: to.Conversation, Timestamp: to.Thread, Limit: 10 * maxHistory})
@@ -195,16 +264,32 @@ func (c *Channel) find(ctx context.Context, to approver.Destination, block strin
 		return err
 	})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	for _, m := range list {
-		for _, b := range m.Blocks.BlockSet {
-			if a, ok := b.(*slack.ActionBlock); ok && strings.HasPrefix(a.BlockID, block) {
-				return m.Timestamp, nil
+	for i, m := range list {
+		switch request, named := requestIn(&m); {
+		case !named:
+		case hasBlock(&m, blockID(card.Request, mark)):
+			return &list[i], nil
+		case request == card.Request && !hasBlock(&m, blockPrefix) && strings.Contains(m.Text, card.Code.Reveal()):
+			me, err := c.me(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if me.BotID == m.BotID { // anybody may write such a text
+				return &list[i], nil
 			}
 		}
 	}
-	return "", nil
+	return nil, nil
+}
+
+// hasBlock reports whether a message has buttons in a block whose id begins so.
+func hasBlock(m *slack.Message, id string) bool {
+	return slices.ContainsFunc(m.Blocks.BlockSet, func(b slack.Block) bool {
+		a, ok := b.(*slack.ActionBlock)
+		return ok && strings.HasPrefix(a.BlockID, id)
+	})
 }
 
 // upload sends a file to Slack without showing it to anybody yet. It takes at most half of the

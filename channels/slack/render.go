@@ -61,7 +61,7 @@ func actionOf(id string) cards.Action {
 
 // A message is a card as it is sent to Slack.
 type message struct {
-	text    string        // the notification: one plain line
+	text    string        // the notification, one plain line; all of the card if there are no blocks
 	blocks  []slack.Block // what the message shows
 	file    cards.File    // what did not fit
 	partial bool          // something did not fit, now or when it was posted
@@ -86,24 +86,10 @@ func dialect(approve string) cards.Dialect {
 	}
 }
 
-// render lays out a card that is posted now, or whose file is what posted says. No text of the card is ever
-// given to Slack as markup: untrusted text is in plain_text objects and rich text elements, which
-// Slack does not parse, and the sender escapes the notification line.
-func render(approve string, card approver.Card, posted cards.Attachment, rev string) message {
-	return written(card, dialect(approve).Lay(card, posted), rev)
-}
-
-// renderAnew lays out a card whose message is there; partial says whether it was cut when it was posted.
-func renderAnew(approve string, card approver.Card, partial bool, rev string) message {
-	posted := cards.Fresh
-	if partial {
-		posted = cards.MaybeMissing
-	}
-	return written(card, dialect(approve).LayAnew(card, posted), rev)
-}
-
 // written writes a card in Slack's blocks. Lines that follow each other are one block, because a
-// phone puts space between blocks.
+// phone puts space between blocks. No text of the card is ever given to Slack as markup: untrusted text is in
+// plain_text objects and rich text elements, which Slack does not parse, and the sender escapes the notification
+// line.
 func written(card approver.Card, laid cards.Page, rev string) message {
 	m := message{text: laid.Headline, partial: laid.Partial, file: laid.File}
 	m.blocks = append(m.blocks, plainSection(laid.Headline))
@@ -123,12 +109,18 @@ func written(card approver.Card, laid cards.Page, rev string) message {
 		lines = append(lines, rich(e)...)
 	}
 	flush()
-	for i, row := range laid.Rows {
+	m.blocks = append(m.blocks, rows(card, laid.Rows, rev)...)
+	return m
+}
+
+// rows writes the rows of buttons.
+func rows(card approver.Card, all [][]cards.Button, rev string) (blocks []slack.Block) {
+	for i, row := range all {
 		if out := buttons(card, row); len(out) > 0 {
-			m.blocks = append(m.blocks, slack.NewActionBlock(blockID(card.Request, rev+strings.Repeat("+", i)), out...))
+			blocks = append(blocks, slack.NewActionBlock(blockID(card.Request, rev+strings.Repeat("+", i)), out...))
 		}
 	}
-	return m
+	return blocks
 }
 
 // rich writes an element as rich text.
@@ -179,12 +171,17 @@ func jsonLength(v any) int {
 
 // expiry is the only block with markup; it holds only a number and a time of our own.
 func expiry(e cards.Element) slack.Block {
-	text := "⏳ <!date^" + strconv.FormatInt(e.Until.Unix(), 10) + "^{time_secs}|" + cards.Stamp(e) + ">"
+	stamp := "<!date^" + strconv.FormatInt(e.Until.Unix(), 10) + "^{time_secs}|" + cards.Stamp(e) + ">"
+	return slack.NewContextBlock("", slack.NewTextBlockObject(slack.MarkdownType, clock(e, stamp), false, true))
+}
+
+// clock says until when a card can be answered; stamp is that time.
+func clock(e cards.Element, stamp string) string {
+	text := "⏳ " + stamp
 	if left := cards.Left(e); left != "" {
 		text += " " + left
 	}
-	text += " · " + e.Text
-	return slack.NewContextBlock("", slack.NewTextBlockObject(slack.MarkdownType, text, false, true))
+	return text + " · " + e.Text
 }
 
 func buttons(card approver.Card, row []cards.Button) (out []slack.BlockElement) {

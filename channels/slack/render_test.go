@@ -39,6 +39,11 @@ func testCard(t testing.TB) approver.Card {
 	}
 }
 
+// render lays out a card in this form, as it is posted.
+func (f form) render(card approver.Card, posted cards.Attachment) message {
+	return f.write(card, f.dialect(defaultCommand, defaultDenyCommand).Lay(card, posted), "1")
+}
+
 // wire is what Slack gets, checked against its limits.
 func wire(t testing.TB, m message) string {
 	t.Helper()
@@ -96,7 +101,7 @@ func TestButtons(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			card := testCard(t)
 			c.change(&card)
-			m := render(defaultCommand, card, c.posted, "1")
+			m := inBlocks.render(card, c.posted)
 			w := wire(t, m)
 			if got := strings.Join(actions(m), " "); got != c.want {
 				t.Errorf("the buttons are %q, want %q", got, c.want)
@@ -112,7 +117,7 @@ func TestButtons(t *testing.T) {
 }
 
 func TestZeroCard(t *testing.T) {
-	m := render(defaultCommand, approver.Card{}, cards.Fresh, "1")
+	m := inBlocks.render(approver.Card{}, cards.Fresh)
 	wire(t, m)
 	if len(actions(m)) != 0 || !strings.HasPrefix(m.text, "⛔ ") {
 		t.Errorf("the zero card is not a settled denial: %q %v", m.text, actions(m))
@@ -126,7 +131,7 @@ func TestMarks(t *testing.T) {
 	} {
 		card := testCard(t)
 		card.State, card.Result = state, "the result"
-		m := render(defaultCommand, card, cards.Fresh, "1")
+		m := inBlocks.render(card, cards.Fresh)
 		if !strings.HasPrefix(m.text, want) || titleOf(m.blocks) != m.text {
 			t.Errorf("%s: the notification is %q, the first line %q", state, m.text, titleOf(m.blocks))
 		}
@@ -146,7 +151,7 @@ func TestNothingUntrustedIsMarkup(t *testing.T) {
 		display.Block{Kind: display.Code, Label: evil, Text: "x"}, display.Block{Kind: display.Diff, Label: evil, Text: "-x"})
 	for _, state := range []approver.State{approver.Pending, approver.Denied} {
 		card.State, card.Result = state, evil
-		m := render(defaultCommand, card, cards.Fresh, "1")
+		m := inBlocks.render(card, cards.Fresh)
 		wire(t, m)
 		markup := 0
 		for _, b := range m.blocks {
@@ -207,7 +212,7 @@ func walkText(t *testing.T, b slack.Block, f func(kind, text string, emoji any))
 func TestCutCommand(t *testing.T) {
 	card := testCard(t)
 	card.Body = channeltest.Command("head " + strings.Repeat("\"'\\\n<&>🔥", 20000) + " tail")
-	m := render(defaultCommand, card, cards.Fresh, "1")
+	m := inBlocks.render(card, cards.Fresh)
 	w := wire(t, m)
 	if !m.partial || m.file.Name != "command.txt" || m.file.Content != card.Body[0].Text {
 		t.Fatalf("partial %v, %s of %d bytes", m.partial, m.file.Name, len(m.file.Content))
@@ -226,7 +231,7 @@ func TestCutCommand(t *testing.T) {
 func TestCutCardHasAllInTheFile(t *testing.T) {
 	card := testCard(t)
 	card.Why, card.Claimed = []string{strings.Repeat("w", 3000) + "WHY"}, strings.Repeat("c", 3000)+"CLAIM"
-	m := render(defaultCommand, card, cards.Fresh, "1")
+	m := inBlocks.render(card, cards.Fresh)
 	for _, part := range []string{"wWHY", "cCLAIM", card.Body[0].Text, card.Details[0].Text, card.Context, "not checked"} {
 		if !strings.Contains(m.file.Content, part) {
 			t.Errorf("the file lacks %q", part)
@@ -240,7 +245,7 @@ func TestCutCardHasAllInTheFile(t *testing.T) {
 func TestLongResult(t *testing.T) {
 	card := testCard(t)
 	card.State, card.Result = approver.Denied, "⛔ Denied by "+strings.Repeat("Ann ", 1000)+"at last"
-	m := render(defaultCommand, card, cards.Fresh, "1")
+	m := inBlocks.render(card, cards.Fresh)
 	w := wire(t, m)
 	if !strings.Contains(w, "bytes hidden") || !strings.Contains(w, "at last") || m.file.Name != "" ||
 		strings.Contains(w, "attached") {
@@ -249,7 +254,7 @@ func TestLongResult(t *testing.T) {
 }
 
 func TestExpiry(t *testing.T) {
-	w := wire(t, render(defaultCommand, testCard(t), cards.Fresh, "1"))
+	w := wire(t, inBlocks.render(testCard(t), cards.Fresh))
 	for _, part := range []string{"\\u003c!date^1772375530^{time_secs}|14:32:10 UTC\\u003e (2 min)"} {
 		if !strings.Contains(w, part) {
 			t.Errorf("the card lacks %q:\n%s", part, w)
@@ -260,7 +265,7 @@ func TestExpiry(t *testing.T) {
 func TestDialogs(t *testing.T) {
 	card := testCard(t)
 	card.Body = channeltest.Command(strings.Repeat("line\n", 1000))
-	m := render(defaultCommand, card, cards.Fresh, "1")
+	m := inBlocks.render(card, cards.Fresh)
 	for name, v := range map[string]slack.ModalViewRequest{
 		"code": codeDialog(display.Texts{}, m.text, `{"r":"x"}`, covered(m.blocks)),
 		"details": detailsDialog(display.Texts{},
@@ -285,7 +290,7 @@ func TestDialogs(t *testing.T) {
 // readBack reads a card as Slack does: nothing but the clock is markup, and the texts are whole.
 func readBack(t testing.TB, w channeltest.Written) {
 	t.Helper()
-	m := render(defaultCommand, w.Card, cards.Fresh, "1")
+	m := inBlocks.render(w.Card, cards.Fresh)
 	raw := wire(t, m)
 	seen := channeltest.Seen{Partial: m.partial, File: m.file.Content, Tap: slices.Contains(actions(m), actApprove)}
 	var markup []string

@@ -50,7 +50,7 @@ func (s *session) cardShortcut(ctx context.Context, a *ack, cb *slack.Interactio
 	t := s.To(cb.User.ID, at.Channel)
 	why, request, ours := "", "", false
 	if ours = g.ours(&cb.Message); ours {
-		request, _ = requestIn(cb.Message.Blocks)
+		request, _ = requestIn(&cb.Message)
 	}
 	switch {
 	case errors.Is(refused, errStranger):

@@ -117,7 +117,7 @@ func (s *Server) callback(r *http.Request) (any, error) {
 		}
 		s.show(i, &d, files)
 	case respondLater:
-		if d.Flags&flagEphemeral != 0 {
+		if get(d.Flags)&flagEphemeral != 0 {
 			i.original = &whisper{user: i.user}
 			s.whispers = append(s.whispers, i.original)
 		}
@@ -144,7 +144,7 @@ func (s *Server) callback(r *http.Request) (any, error) {
 // show makes a response visible: to the person alone, or to all. The caller
 // holds mu.
 func (s *Server) show(i *interaction, d *draft, files []upload) {
-	if d.Flags&flagEphemeral == 0 {
+	if get(d.Flags)&flagEphemeral == 0 {
 		i.public = s.post(s.channels[i.channel], d, files).ID
 		return
 	}

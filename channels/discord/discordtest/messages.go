@@ -78,7 +78,7 @@ type draft struct {
 	Embeds       *[]embed     `json:"embeds"`
 	Components   *[]component `json:"components"`
 	Mentions     *allowed     `json:"allowed_mentions"`
-	Flags        int          `json:"flags"`
+	Flags        *int         `json:"flags"`
 	Nonce        string       `json:"nonce"`
 	EnforceNonce bool         `json:"enforce_nonce"`
 	Reference    *reference   `json:"message_reference"`
@@ -192,6 +192,36 @@ func readDraft(r *http.Request) (*draft, []upload, error) {
 	return d, files, err
 }
 
+// A Part is a part of a message that Discord may refuse.
+type Part string
+
+// The parts.
+const (
+	Content    Part = "content"
+	Embeds     Part = "embeds"
+	Components Part = "components"
+)
+
+// Refuse makes Discord refuse every message of the bot that has one of these parts, as an invalid form body. Without
+// a part it refuses none any more.
+func (s *Server) Refuse(parts ...Part) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refused = parts
+}
+
+// refusal is the answer to a draft with a part that is refused; nil if there is none. The caller holds mu.
+func (s *Server) refusal(d *draft) error {
+	has := map[Part]bool{Content: get(d.Content) != "", Embeds: len(get(d.Embeds)) > 0,
+		Components: len(get(d.Components)) > 0}
+	for _, part := range s.refused {
+		if has[part] {
+			return invalid(string(part), "BASE_TYPE_CHOICES", "The value is not one that is allowed here.")
+		}
+	}
+	return nil
+}
+
 // empty reports whether nothing would be seen of a new message.
 func (d *draft) empty(files []upload) bool {
 	return strings.TrimSpace(get(d.Content)) == "" && len(get(d.Embeds)) == 0 && len(files) == 0
@@ -208,7 +238,9 @@ func (s *Server) apply(m *message, d *draft, files []upload) {
 	if d.Components != nil {
 		m.Components = *d.Components
 	}
-	m.Flags = m.Flags&^flagSuppressEmbeds | d.Flags&flagSuppressEmbeds
+	if d.Flags != nil {
+		m.Flags = m.Flags&^flagSuppressEmbeds | *d.Flags&flagSuppressEmbeds
+	}
 	if s.LosesFiles {
 		files = nil
 	}
@@ -264,6 +296,10 @@ func (s *Server) postMessage(r *http.Request) (any, error) {
 		s.mu.Unlock()
 		return nil, errUnknownChannel
 	}
+	if err := s.refusal(d); err != nil {
+		s.mu.Unlock()
+		return nil, err
+	}
 	key := c.ID + "\x00" + d.Nonce
 	if before := s.messages[s.nonces[key]]; d.EnforceNonce && d.Nonce != "" && before != nil {
 		defer s.mu.Unlock()
@@ -314,6 +350,9 @@ func (s *Server) patchMessage(r *http.Request) (any, error) {
 		return nil, err
 	case m.Author.ID != s.bot:
 		return nil, errNotAuthor
+	}
+	if err := s.refusal(d); err != nil {
+		return nil, err
 	}
 	s.apply(m, d, files)
 	now := time.Now()

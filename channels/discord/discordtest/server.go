@@ -62,6 +62,7 @@ type Server struct {
 	interactions map[string]*interaction // by token
 	whispers     []*whisper
 	pings        []string
+	refused      []Part
 	sessions     map[*session]bool
 	resumable    map[string]*session // ended without a goodbye, by id
 	identified   int

@@ -121,6 +121,49 @@ func TestMessageLimits(t *testing.T) {
 	}
 }
 
+// Discord refuses a message for a part of it, whether it is new or edited, and takes it without. An edit without
+// flags leaves them as they are.
+func TestRefusedParts(t *testing.T) {
+	s := New()
+	defer s.Close()
+	s.PostLimit = 100
+	type m = map[string]any
+	channel := s.AddChannel()
+	path := "/v10/channels/" + channel + "/messages"
+	parts := map[Part]any{Content: "x", Embeds: []any{m{"description": "d"}}, Components: row(button("a", "A"))}
+	whole := m{"content": parts[Content], "embeds": parts[Embeds], "components": parts[Components]}
+	_, _, first := ask(t, s, s.Token(), "POST", path, whole)
+	edit := path + "/" + first["id"].(string)
+	for _, part := range []Part{Content, Embeds, Components} {
+		s.Refuse(part)
+		for method, path := range map[string]string{"POST": path, "PATCH": edit} {
+			status, code, got := ask(t, s, s.Token(), method, path, whole)
+			if errs, _ := got["errors"].(m); status != 400 || code != 50035 || errs[string(part)] == nil {
+				t.Errorf("%s with %s: %d %d %v", method, part, status, code, got)
+			}
+			rest := m{}
+			for name, value := range parts {
+				if name != part {
+					rest[string(name)] = value
+				}
+			}
+			if status, _, got := ask(t, s, s.Token(), method, path, rest); status != 200 {
+				t.Errorf("%s without %s: %d %v", method, part, status, got)
+			}
+		}
+	}
+	s.Refuse()
+	for _, c := range []struct {
+		body m
+		want string
+	}{{m{"flags": 4}, "x"}, {m{"content": "y"}, "y"}, {m{"flags": 0}, "y\nd"}} {
+		status, _, got := ask(t, s, s.Token(), "PATCH", edit, c.body)
+		if reads := s.Cards(channel)[0].Text; status != 200 || reads != c.want {
+			t.Errorf("%v: %d %v; people read %q", c.body, status, got, reads)
+		}
+	}
+}
+
 func TestCommandLimits(t *testing.T) {
 	s := New()
 	defer s.Close()

@@ -112,6 +112,30 @@ func RequestID(card approver.Card) (id uuid.UUID, ok bool) {
 	return id, err == nil && id.String() == card.Request
 }
 
+// referencePrefix begins the last line of a card that can have no buttons. What is not ours ends no card like that.
+const referencePrefix = "🔖 "
+
+// reference is the line that names the request of a card which has no buttons to name it; empty if its id is none
+// of the core's.
+func reference(card approver.Card) string {
+	if _, ok := RequestID(card); !ok {
+		return ""
+	}
+	return referencePrefix + card.Request
+}
+
+// Referred reads the request from the text of a card that waits and has no buttons: from its last line, which
+// is not its first.
+func Referred(text string) (request string, ok bool) {
+	text = strings.TrimRight(text, "\n")
+	end := strings.LastIndexByte(text, '\n')
+	request, ok = strings.CutPrefix(text[end+1:], referencePrefix)
+	if _, plain := RequestID(approver.Card{Request: request}); !ok || !plain || end < 0 {
+		return "", false
+	}
+	return request, true
+}
+
 // ButtonData is "a1:" + the request's UUID as 22 characters of base64url + ":" + action. For a
 // yes to several calls, "+" and the number that this version of the card counts follow. It has
 // at most 34 bytes. A no has one form for all versions of the card, because a platform may

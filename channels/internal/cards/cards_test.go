@@ -110,3 +110,21 @@ func TestRequestID(t *testing.T) {
 		}
 	}
 }
+
+func TestReferred(t *testing.T) {
+	const plain = "01890a5d-ac96-774b-bcce-b302099a8057"
+	line := reference(approver.Card{Request: plain})
+	for text, want := range map[string]string{
+		"": "", line: "", "x": "", "\n": "", "x\n" + line: plain, "x\n" + line + "\n": plain, "x\ny\n" + line: plain,
+		"x\n" + line + "\ny": "", "x\n " + line: "", "x\n" + line + " ": "", "x\n" + line + ": y": "",
+		"x\n" + strings.ToUpper(line): "", "x\n" + plain: "", "x\n🔖 ": "", "x\n🔖 y": "", "x\n🔖  " + plain: "",
+		"x\n│ " + line: "", "x " + line: "",
+	} {
+		if request, ok := Referred(text); request != want || ok != (want != "") {
+			t.Errorf("%q names %q, %v", text, request, ok)
+		}
+	}
+	if line := reference(approver.Card{Request: "x"}); line != "" {
+		t.Errorf("an id that is no UUID: %q", line)
+	}
+}

@@ -20,14 +20,18 @@ type Dialect struct {
 	// have to be cut otherwise.
 	Wide, Tight Limits
 	// Exact reports whether the platform shows a code as it is; nil if it always does. Where it does
-	// not, the exact text is attached.
-	Exact func(code string) bool
+	// not, the exact text is attached, and Inexact says what people see in its place.
+	Exact   func(code string) bool
+	Inexact func(t display.Texts) string
 	// Dialog and Copy report whether there is a dialog for the code, and a button that copies it.
 	Dialog, Copy bool
 	// Typing says how to approve by typing the code, and Missing where to read what is hidden if it
 	// could not be attached.
 	Typing  func(t display.Texts, code string) []Word
 	Missing func(t display.Texts, request string) string
+	// Refusing says how to refuse by typing, for a card that can have no buttons; the code may be empty. It is
+	// nil where there are buttons.
+	Refusing func(t display.Texts, code string) []Word
 }
 
 // Limits are how much of each of a card's texts is shown, other than its body, in bytes. Zero is no
@@ -52,8 +56,12 @@ func (d Dialect) Lay(card approver.Card, posted Attachment) Page {
 		l.fill(limits)
 	}
 	p := Page{Headline: headline(card), Elements: l.elements(), Partial: l.partial(), File: l.file()}
-	p.Tap = card.MayTap() && !p.Partial
-	if !card.State.Settled() && card.State != approver.Approved { // an approval is told when it is settled
+	p.Tap = l.tap(p.Partial)
+	switch {
+	case card.State.Settled() || card.State == approver.Approved: // an approval is told when it is settled
+	case d.Refusing != nil:
+		p.Reference = reference(card)
+	default:
 		p.Rows = l.rows(p.Tap)
 	}
 	return p
@@ -98,6 +106,9 @@ type layout struct {
 	hidden  int             // bytes of the body that are not shown
 	fits    bool            // all of it has room
 }
+
+// tap reports whether a button may approve the card.
+func (l *layout) tap(partial bool) bool { return l.card.MayTap() && !partial && l.Refusing == nil }
 
 func (l *layout) partial() bool { return l.posted != Fresh || l.short || l.cutBody }
 
@@ -198,7 +209,7 @@ func (l *layout) elementsAround(body []Element, partial bool) (all []Element) {
 	if below {
 		all = append(all, body...)
 	}
-	return append(all, l.answering(card.MayTap() && !partial)...)
+	return append(all, l.answering(l.tap(partial))...)
 }
 
 // longBody is how many lines of a body leave the reasons in sight on a phone.
@@ -250,6 +261,9 @@ func (l *layout) answering(tap bool) (all []Element) {
 	default:
 		all = append(all, Element{Kind: Answer, Words: l.Typing(t, code)})
 	}
+	if l.Refusing != nil {
+		all = append(all, Element{Kind: Answer, Words: l.Refusing(t, code)})
+	}
 	return all
 }
 
@@ -285,7 +299,7 @@ func (l *layout) altered() string {
 	}
 	for _, e := range l.body {
 		if e.Kind != Argument && !l.Exact(e.Text) {
-			text := l.card.Texts.Text("Backticks are shown with a zero-width space between them.")
+			text := l.Inexact(l.card.Texts)
 			if l.posted != Missing {
 				text += " " + l.card.Texts.Text("The exact text is in the attached file.")
 			}

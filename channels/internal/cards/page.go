@@ -14,6 +14,8 @@ type Page struct {
 	Elements []Element
 	// Rows are the buttons; none on a settled card.
 	Rows [][]Button
+	// Reference is the last line of a card that waits and can have no buttons; see [Referred].
+	Reference string
 	// Tap reports whether a button approves.
 	Tap bool
 	// Partial reports that something had to be cut, now or when the card was posted.

@@ -53,6 +53,19 @@ func CheckBlocks(raw []byte, view bool) *BlockError {
 	return nil
 }
 
+// unwanted refuses blocks of a type that the test wants to be refused; the lock is held.
+func (s *Server) unwanted(raw []byte) error {
+	var list []struct{ Type string }
+	_ = json.Unmarshal(raw, &list)
+	for i, b := range list {
+		if slices.Contains(s.refused, b.Type) {
+			return &BlockError{Code: s.refusedAs, Messages: []string{fmt.Sprintf(
+				"[ERROR] unsupported type: %s [json-pointer:/blocks/%d/type]", b.Type, i)}}
+		}
+	}
+	return nil
+}
+
 func size(v any) int {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -346,6 +359,7 @@ func actionOf(b fake.Button) string {
 var (
 	dates     = regexp.MustCompile(`<!date\^[^|>]*\|([^>]*)>`)
 	special   = regexp.MustCompile(`<(?:!(?:channel|here|everyone|group|subteam)|@[UW]|#[CG])[^>]*>`)
+	formatted = regexp.MustCompile("\\*(\\S[^*\n]*)\\*|\\b_(\\S[^_\n]*)_\\b|`([^`\n]+)`")
 	bareNames = regexp.MustCompile(`@(?:channel|here|everyone|[a-z0-9._-]+)`)
 )
 

@@ -69,6 +69,7 @@ type Message struct {
 	Blocks     json.RawMessage
 	Files      []string
 	Edits      int
+	Formatted  bool // Slack formats the text
 	Previews   bool // links in it would be previewed
 }
 
@@ -86,22 +87,24 @@ type Server struct {
 	stop chan struct{}
 	wg   sync.WaitGroup
 
-	mu       sync.Mutex
-	users    map[string]User
-	rooms    map[string]*room
-	conns    []*conn
-	turn     int                  // which connection gets the next envelope
-	waiting  map[string]*envelope // not acknowledged
-	triggers map[string]*trigger
-	views    map[string]*view // by user: the open dialog
-	homes    map[string]json.RawMessage
-	uploads  map[string][]byte // by file id; nil until the bytes came
-	buckets  map[string]*bucket
-	answers  map[string]string // method: error
-	told     map[string][]string
-	pings    []string
-	opened   int // sockets opened so far
-	sequence int
+	mu        sync.Mutex
+	users     map[string]User
+	rooms     map[string]*room
+	conns     []*conn
+	turn      int                  // which connection gets the next envelope
+	waiting   map[string]*envelope // not acknowledged
+	triggers  map[string]*trigger
+	views     map[string]*view // by user: the open dialog
+	homes     map[string]json.RawMessage
+	uploads   map[string][]byte // by file id; nil until the bytes came
+	buckets   map[string]*bucket
+	answers   map[string]string // method: error
+	refused   []string          // types of blocks
+	refusedAs string
+	told      map[string][]string
+	pings     []string
+	opened    int // sockets opened so far
+	sequence  int
 }
 
 var _ fake.Platform = (*Server)(nil)
@@ -192,6 +195,14 @@ func (s *Server) Refuse(method, code string) {
 	s.answers[method] = code
 }
 
+// RefuseBlocks makes the service refuse every message with a block of these types, with an error code such as
+// invalid_blocks. Without a type it refuses none any more.
+func (s *Server) RefuseBlocks(code string, types ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refusedAs, s.refused = code, types
+}
+
 // Break makes the service misbehave from now on. All faults but Hangs and
 // RateLimited also close the sockets.
 func (s *Server) Break(f fake.Fault) {
@@ -252,8 +263,10 @@ func (s *Server) Cards(conversation string) []fake.Shown {
 				continue
 			}
 			text, buttons, labels := look(m.Blocks)
-			if m.Blocks == nil {
-				text = m.Text // without blocks, Slack shows it
+			if m.Blocks == nil { // then Slack shows the text
+				if text = m.Text; m.Formatted {
+					text = formatted.ReplaceAllString(text, "$1$2$3")
+				}
 			}
 			out = append(out, fake.Shown{Message: m.TS, Push: m.Text, Text: text,
 				Files: append([]string(nil), m.Files...), Buttons: buttons, Labels: labels})

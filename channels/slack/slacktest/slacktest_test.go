@@ -172,6 +172,46 @@ func TestCheckBlocks(t *testing.T) {
 	}
 }
 
+// Slack refuses a message for the types of its blocks, and takes it without them. A text without blocks is what
+// people read, and is formatted unless it was posted with mrkdwn=false.
+func TestRefusedBlocks(t *testing.T) {
+	s := serve(t, slacktest.Options{})
+	const section = `[{"type":"section","text":{"type":"plain_text","text":"b"}}]`
+	const blocks = `[{"type":"section","text":{"type":"plain_text","text":"b"}},{"type":"divider"}]`
+	post := func(method string, args ...string) map[string]any {
+		return call(t, s, method, slacktest.BotToken, append([]string{"channel", room, "text", "rm *x* _y_"}, args...)...)
+	}
+	ts, _ := post("chat.postMessage", "blocks", blocks)["ts"].(string)
+	s.RefuseBlocks("msg_blocks_too_long", "divider", "actions")
+	for _, method := range []string{"chat.postMessage", "chat.update"} {
+		got := post(method, "ts", ts, "blocks", blocks)
+		says, _ := json.Marshal(got["response_metadata"])
+		if got["error"] != "msg_blocks_too_long" || !strings.Contains(string(says), "/blocks/1/type") {
+			t.Errorf("%s: %v", method, got)
+		}
+		if got = post(method, "ts", ts, "blocks", section); got["ok"] != true {
+			t.Errorf("%s without the divider: %v", method, got)
+		}
+	}
+	post("chat.update", "ts", ts, "blocks", "[]", "mrkdwn", "false")
+	post("chat.postMessage", "mrkdwn", "false")
+	post("chat.postMessage")
+	var read []string
+	for _, c := range s.Cards(room) {
+		read = append(read, c.Text)
+	}
+	if want := []string{"rm x y", "b", "rm *x* _y_", "rm x y"}; !slices.Equal(read, want) {
+		t.Errorf("people read %q, want %q", read, want)
+	}
+	if got := post("chat.update", "ts", ts, "text", strings.Repeat("x", 4001)); got["error"] != "msg_too_long" {
+		t.Errorf("a long edit: %v", got)
+	}
+	s.RefuseBlocks("")
+	if got := post("chat.postMessage", "blocks", blocks); got["ok"] != true {
+		t.Errorf("cured: %v", got)
+	}
+}
+
 func TestMentionsAreNoticed(t *testing.T) {
 	s := serve(t, slacktest.Options{})
 	call(t, s, "chat.postMessage", slacktest.BotToken, "channel", room, "text", "&lt;!channel&gt; @here")

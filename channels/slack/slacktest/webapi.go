@@ -181,22 +181,34 @@ func (s *Server) room(id string) (*room, error) {
 	return r, nil
 }
 
+// How long the text of a message may be, in characters.
+const maxPosted, maxUpdated = 40000, 4000
+
 // content checks and reads what a message is to show.
 func (s *Server) content(a args, m *Message, update bool) error {
 	text, blocks := a.get("text"), a.get("blocks")
 	if text == "" && (blocks == "" || blocks == "[]") {
 		return refusal("no_text")
 	}
-	if utf8.RuneCountInString(text) > 40000 {
+	most := maxPosted
+	if update {
+		most = maxUpdated
+	}
+	if utf8.RuneCountInString(text) > most {
 		return refusal("msg_too_long")
 	}
 	m.Blocks = nil
-	if blocks != "" {
+	if blocks != "" && blocks != "[]" {
 		if err := CheckBlocks([]byte(blocks), false); err != nil {
+			return err
+		}
+		if err := s.unwanted([]byte(blocks)); err != nil {
 			return err
 		}
 		m.Blocks = json.RawMessage(blocks)
 	}
+	// An edit knows no mrkdwn, so its text is formatted.
+	m.Formatted = m.Blocks == nil && (update || a.get("mrkdwn") != "false")
 	parse := a.get("parse")
 	if parse == "" && update {
 		parse = "client" // chat.update's own default
