@@ -26,6 +26,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 type app interface {
 	fake.Platform
 	fake.Filler
+	postman
 
 	// add makes somebody new of a kind, and returns their id; empty if the platform has none.
 	add(kind string) string

@@ -41,6 +41,11 @@ var stories = []struct {
 	{"C20", "a broken channel answers nothing", aBrokenChannelAnswersNothing},
 	{"C20", "a refusal is no command", aRefusalIsNoCommand},
 	{"C20", "a freeze in a field freezes", aFreezeInAFieldFreezes},
+	{"D23", "a refused markup still arrives", aRefusedMarkupStillArrives},
+	{"D24", "a card goes to no other place", aCardGoesToNoOtherPlace},
+	{"D25", "no way to people is a no at once", noWayToPeopleIsANoAtOnce},
+	{"D26", "each of several questions is shown", eachOfSeveralQuestionsIsShown},
+	{"D27", "what needs nobody waits for nobody", whatNeedsNobodyWaitsForNobody},
 }
 
 // TestStories tells each story on each platform. A1 is [TestWhoGetsThrough], and C22 is [TestEverySettingIsRead].

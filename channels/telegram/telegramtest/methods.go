@@ -176,7 +176,7 @@ func (s *Server) compose(p params, field string, limit int) (*Message, error) {
 			return nil, bad("message thread not found")
 		}
 	}
-	if err := m.write(p, field, limit); err != nil {
+	if err := s.write(m, p, field, limit); err != nil {
 		return nil, err
 	}
 	if err := m.attachMarkup(p, true); err != nil {
@@ -221,8 +221,11 @@ func (s *Server) chatOf(p params) (*Chat, error) {
 	return chat, nil
 }
 
-// write reads the text in whatever markup it comes.
-func (m *Message) write(p params, field string, limit int) error {
+// write reads the text in whatever markup it comes; s.mu is held.
+func (s *Server) write(m *Message, p params, field string, limit int) error {
+	if s.unmarked && p.Get("parse_mode") != "" {
+		return bad("can't parse entities: Unsupported start tag \"b\" at byte offset 0")
+	}
 	text := p.Get(field)
 	if !utf8.ValidString(text) {
 		return bad("strings must be encoded in UTF-8")
@@ -270,7 +273,7 @@ func (s *Server) editMessageText(p params) (any, error) {
 		return nil, bad("there is no text in the message to edit")
 	}
 	next := *m
-	if err := next.write(p, "text", maxText); err != nil {
+	if err := s.write(&next, p, "text", maxText); err != nil {
 		return nil, err
 	}
 	if err := next.attachMarkup(p, false); err != nil {

@@ -54,6 +54,7 @@ type Server struct {
 	poll       int // number of the newest poll
 	holding    int // polls that are held open
 	hasty      bool
+	unmarked   bool // no markup is understood
 	webhook    string
 	commands   map[commandKey][]Command
 

@@ -73,6 +73,13 @@ func (p page) write(w http.ResponseWriter) {
 	_, _ = fmt.Fprintf(w, "<html><head><title>%v</title></head><body>nginx</body></html>", p)
 }
 
+// RefuseMarkup makes the service understand no markup of a text, as it does not understand a wrong one.
+func (s *Server) RefuseMarkup(refuse bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unmarked = refuse
+}
+
 // IgnoreTimeout makes the service answer each poll at once, as some servers do.
 func (s *Server) IgnoreTimeout(ignore bool) {
 	s.mu.Lock()

@@ -28,6 +28,26 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
+// While the service understands no markup, only texts with any are refused, new and edited.
+func TestRefuseMarkup(t *testing.T) {
+	s := newServer(t)
+	team := fmt.Sprint(chat)
+	for _, refuse := range []bool{true, false} {
+		s.RefuseMarkup(refuse)
+		if r := post(t, s, "sendMessage", "chat_id", team, "text", "x", "parse_mode", "HTML"); r.OK == refuse {
+			t.Errorf("refuse %v: %+v", refuse, r)
+		}
+		if r := post(t, s, "sendMessage", "chat_id", team, "text", "<b>x"); !r.OK {
+			t.Errorf("refuse %v: without markup: %+v", refuse, r)
+		}
+		id := fmt.Sprint(s.Messages(chat)[0].ID)
+		if r := post(t, s, "editMessageText", "chat_id", team, "message_id", id, "text", fmt.Sprint("<i>", refuse, "</i>"),
+			"parse_mode", "HTML"); r.OK == refuse {
+			t.Errorf("refuse %v: an edit: %+v", refuse, r)
+		}
+	}
+}
+
 func TestIgnoreTimeout(t *testing.T) {
 	s := newServer(t)
 	s.IgnoreTimeout(true)
