@@ -71,10 +71,10 @@ func (b *Broadcaster) compose() {
 	for _, c := range o.Channels {
 		b.Channels.byName[c.Name()] = c
 	}
-	b.codes = &codes{Options: o, channels: b.Channels, records: b.records}
-	b.Requests = &Requests{Options: o, codes: b.codes, records: b.records, sealer: b.sealer}
 	b.Approvers = &Approvers{Options: o, channels: b.Channels}
 	b.Cards = &Cards{Options: o, approvers: b.Approvers}
+	b.codes = &codes{Options: o, cards: b.Cards, channels: b.Channels, records: b.records}
+	b.Requests = &Requests{Options: o, codes: b.codes, records: b.records, sealer: b.sealer}
 	b.history = &history{
 		Options: o, requests: b.Requests, records: b.records, tasks: b.tasks, handovers: b.handovers,
 		of: map[string]*chapter{},

@@ -76,6 +76,16 @@ func (h *Channels) takes(channel string, s approver.Severity) bool {
 	return !is || taker.Takes(s)
 }
 
+// fits reports whether a channel will show all of a card, as far as it can say before the card is posted.
+func (h *Channels) fits(channel string, card approver.Card) (whole bool) {
+	fitter, can := h.byName[channel].(approver.Fitter)
+	err := unpanicked(func() error {
+		whole = can && fitter.Fits(card)
+		return nil
+	})
+	return whole && err == nil
+}
+
 // screen reports a channel whose cards are only on the screens of people who watch.
 func (h *Channels) screen(channel string) bool {
 	_, is := h.byName[channel].(approver.Presence)

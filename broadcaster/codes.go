@@ -14,6 +14,7 @@ import (
 // codes makes the codes of cards, and stores which posting each belongs to.
 type codes struct {
 	*Options
+	cards    *Cards
 	channels *Channels
 	records  *records
 }
@@ -29,6 +30,7 @@ func (m *codes) mint(r *Request, to []approver.Destination, now time.Time) ([]co
 			return nil, err
 		}
 		p := Posting{To: d, Until: now.Add(sendingFor), Code: w.hash}
+		p.Whole = m.channels.fits(d.Channel, m.cards.card(*r, m.cards.textsOf(d), w.code))
 		if m.channels.screen(d.Channel) {
 			p.Hub = m.Host
 		}

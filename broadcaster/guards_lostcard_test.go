@@ -30,7 +30,8 @@ func TestWhichMessagesAreFound(t *testing.T) {
 			0, func(p *Posting) { p.Unsure, p.Phase, p.Ref = true, Sending, approver.Ref{} }, true, 1, Sending,
 		},
 		"a second one, all there": {0, func(p *Posting) { p.Unsure, p.Whole = true, true }, true, 1, Posted},
-		"it was replaced":         {0, func(p *Posting) { p.Unsure, p.Phase = true, Void }, false, 0, Void},
+		"a crash left it":         {0, func(p *Posting) { p.Unsure, p.Phase = true, Void }, true, 1, Void},
+		"it was replaced":         {0, func(p *Posting) { p.Phase = Void }, false, 0, Void},
 		"it is known":             {0, func(p *Posting) { p.Unsure, p.Ref.Message = true, "found" }, true, 0, Posted},
 		"too many": {0, func(p *Posting) {
 			p.Unsure = true
@@ -65,7 +66,8 @@ func TestWhichMessagesAreFound(t *testing.T) {
 				if len(got.Also) != tt.also || got.Phase != tt.phase {
 					t.Errorf("%d beside it, %v", len(got.Also), got.Phase)
 				}
-				if out == nil && (p.Ref.Message != "found" || p.Ref.Partial != (name == "the answer was lost, cut")) {
+				cut := name == "the answer was lost, cut" || name == "a crash left it"
+				if out == nil && (p.Ref.Message != "found" || p.Ref.Partial != cut) {
 					t.Errorf("it is %+v", p.Ref)
 				}
 				x.stop()

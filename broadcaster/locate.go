@@ -103,7 +103,7 @@ func (a *Answers) byCard(ctx context.Context, rep approver.Reply) (Request, Post
 		} else if err != nil {
 			return Request{}, Posting{}, a.trouble(err)
 		}
-		sending, here, lost := false, -1, -1
+		sending, here, lost := -1, -1, -1
 		for i, p := range r.Postings {
 			if p.To.Channel != rep.Channel || p.To.Conversation != rep.Conversation {
 				continue
@@ -113,8 +113,10 @@ func (a *Answers) byCard(ctx context.Context, rep approver.Reply) (Request, Post
 				return r, p, nil
 			}
 			here = i
-			sending = sending || p.Phase == Sending
-			if p.Unsure && p.Phase != Void {
+			if p.Phase == Sending {
+				sending = i
+			}
+			if p.Unsure && (lost < 0 || !p.Whole || r.Postings[lost].Whole) { // of several, one that shows less
 				lost = i
 			}
 		}
@@ -124,24 +126,35 @@ func (a *Answers) byCard(ctx context.Context, rep approver.Reply) (Request, Post
 			}
 			return a.foundCard(ctx, r, here, rep.Message)
 		}
-		if lost >= 0 && rep.Method.OnCard() && (!sending || !rep.Approve || r.Postings[lost].Whole) {
-			return a.foundCard(ctx, r, lost, rep.Message)
+		// It may as well be the card that is on its way: a yes waits to know.
+		known := sending < 0 || !rep.Approve || lost >= 0 && r.Postings[lost].Whole && r.Postings[lost].Phase != Void
+		if lost >= 0 && mayFind(rep) && known {
+			return a.find(ctx, r, lost, rep)
 		}
 		// A fast thumb can be ahead of the platform's answer to our own post.
-		if sending && !watched {
+		if sending >= 0 && !watched {
 			watched, hint = true, hints(waiting, a.Store, approver.Key("req", r.ID))
 		}
 		switch {
-		case sending && hinted(waiting, &hint, retryEvery):
+		case sending >= 0 && hinted(waiting, &hint, retryEvery):
 			continue
-		case lost >= 0 && rep.Method.OnCard():
-			return a.foundCard(ctx, r, lost, rep.Message)
-		case !sending && here >= 0 && rep.Method.OnCard(): // else the note of the card may be late
+		case lost >= 0 && mayFind(rep):
+			return a.find(ctx, r, lost, rep)
+		case sending >= 0 && mayFind(rep) && (!rep.Approve || r.Postings[sending].Whole) && ctx.Err() == nil:
+			// Its note does not come: whoever posted it has most likely died.
+			return a.find(ctx, r, sending, rep)
+		case sending < 0 && here >= 0 && rep.Method.OnCard(): // else the note of the card may be late
 			ref := approver.Ref{Destination: r.Postings[here].To, Message: rep.Message}
 			a.tasks.start(func(ctx context.Context) { a.editor.retire(ctx, r, ref) })
 		}
 		return r, Posting{}, noLongerValid()
 	}
+}
+
+// mayFind reports whether an answer makes a card known that has no note: a button does, and so does a no
+// in a reply to the card.
+func mayFind(rep approver.Reply) bool {
+	return rep.Method.OnCard() || rep.Method == approver.ByPlain && !rep.Approve
 }
 
 // byCode finds the request of a typed code, and counts wrong codes.

@@ -16,8 +16,10 @@ import (
 // the store has lost their request.
 
 // foundCard notes that a message whose button somebody pressed is a card of the i-th posting.
-// The platform's answer to its post was lost. From then on the card is updated like any other.
-// A yes counts only if the card is known to show everything.
+// The platform's answer to its post was lost, or a crash came before the note. The platform says that
+// the message is our bot's: channels let no other through. From then on the card is updated like any
+// other. A no counts in any case, a yes only if the card is known to show everything. The code of a
+// posting that was replaced stays void.
 func (a *Answers) foundCard(
 	ctx context.Context, r Request, i int, message string,
 ) (Request, Posting, *told) {
@@ -47,6 +49,22 @@ func (a *Answers) foundCard(
 		a.editor.settle(r.ID)
 	}
 	return r, p, nil
+}
+
+// find is foundCard for an answer to a request that is open. One message shows one request: a yes does not count if
+// the message is known as the card of another one, whatever its button said.
+func (a *Answers) find(ctx context.Context, r Request, i int, rep approver.Reply) (Request, Posting, *told) {
+	if rep.Approve {
+		open, err := a.requests.Open(ctx)
+		if err != nil && !isAny(err, ErrIncomplete, ErrNoList) {
+			return r, Posting{}, a.trouble(err)
+		}
+		ref := approver.Ref{Destination: r.Postings[i].To, Message: rep.Message}
+		if slices.ContainsFunc(open, func(other Request) bool { return other.ID != r.ID && other.Postings.hold(ref) }) {
+			return r, Posting{}, noLongerValid()
+		}
+	}
+	return a.foundCard(ctx, r, i, rep.Message)
 }
 
 // stillLive has a card of an ended request updated again: somebody has just answered it, so it
@@ -114,8 +132,7 @@ func (a *Answers) mayLive(ctx context.Context, ref approver.Ref) bool {
 	open, err := a.requests.Open(ctx)
 	return err != nil || slices.ContainsFunc(open, func(r Request) bool {
 		return r.Postings.hold(ref) || slices.ContainsFunc(r.Postings, func(p Posting) bool {
-			unnoted := p.Phase == Sending || p.Unsure && p.Phase != Void
-			return unnoted && p.To.Channel == ref.Channel && p.To.Conversation == ref.Conversation
+			return (p.Phase == Sending || p.Unsure) && p.To.Channel == ref.Channel && p.To.Conversation == ref.Conversation
 		})
 	})
 }

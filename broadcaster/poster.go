@@ -33,10 +33,9 @@ type report struct {
 	err   error
 	again bool // more tries follow
 	tries int
-	// unsure reports that a try may have been carried out although it failed, and
-	// whole that the card would show everything: see Posting.
-	unsure, whole bool
-	replaces      bool // another card, which a crash left without a trace
+	// unsure reports that a try may have been carried out although it failed: see Posting.
+	unsure   bool
+	replaces bool // another card, which a crash left without a trace
 }
 
 // post posts the cards with these codes, all at once, so that a dead channel delays nobody. If
@@ -101,7 +100,7 @@ func (d *poster) ensureQuestionRecorded(ctx context.Context, r Request) bool {
 // needs the card, always with the same code: if the platform carried out a post whose answer
 // was lost, that card works as well. Interim results go to reports, at most twice.
 func (d *poster) postUntil(ctx context.Context, r Request, i int, code tokens.Code, reports chan<- report) report {
-	rep, limit, to := report{i: i}, PostTimeout, r.Postings[i].To
+	rep, limit := report{i: i}, PostTimeout
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		rep.tries++
 		rep.ref, rep.err = d.postOne(ctx, r, i, code, limit)
@@ -117,10 +116,7 @@ func (d *poster) postUntil(ctx context.Context, r Request, i int, code tokens.Co
 		// A refused post was not carried out; every other failure may have been.
 		unsure := mayBeDone(rep.err)
 		if rep.tries == 1 || unsure && !rep.unsure {
-			if unsure {
-				fitter, ok := d.channels.byName[to.Channel].(approver.Fitter)
-				rep.unsure, rep.whole = true, ok && fitter.Fits(d.cards.card(r, d.cards.textsOf(to), code))
-			}
+			rep.unsure = rep.unsure || unsure
 			said := rep
 			said.again = true
 			reports <- said
@@ -252,7 +248,7 @@ func (d *poster) note(ctx context.Context, id string, batch []report, stopping b
 				return r, ErrTooSoon // a fail-over took the posting back
 			}
 			p := &r.Postings[rep.i]
-			p.Unsure, p.Whole = p.Unsure || rep.unsure, p.Whole || rep.whole
+			p.Unsure = p.Unsure || rep.unsure
 			switch {
 			case p.Phase == Void:
 			case rep.err == nil:

@@ -43,8 +43,8 @@ type Posting struct {
 	// UptoAt is when it was known, by the store's clock, that the platform shows Upto.
 	UptoAt time.Time `json:"upto_at,omitzero"`
 	// Unsure reports that posting failed at least once and the platform did not say that it
-	// refused: a card without a note may be visible. Whole reports that such a card shows
-	// everything.
+	// refused, or that a crash left no trace of it: a card without a note may be visible. Whole
+	// reports that a card shows everything, as its channel says before it is posted.
 	Unsure bool `json:"unsure,omitempty"`
 	Whole  bool `json:"whole,omitempty"`
 	// Late reports that an edit of the number of calls had no answer of the platform: it
@@ -86,6 +86,24 @@ func (p *Posting) arrived(ref approver.Ref) {
 		p.Upto, p.UptoAt = 0, time.Time{} // the other card showed the count
 	}
 	p.Phase, p.Ref, p.Also, p.Error = Posted, ref, others, ""
+}
+
+// unnoted reports that a card of the posting may be visible without a note. It is not if the platform has
+// refused each try so far.
+func (p Posting) unnoted() bool { return p.Phase == Sending && p.Error == "" || p.Unsure }
+
+// seen reports that Ref is a card that people can see: its post was noted, or it was found by its button.
+func (p Posting) seen() bool {
+	_, noted := p.refOf(p.Ref.Message)
+	return noted
+}
+
+// replaced voids a posting whose card has no note, because another posting takes its place. Its code
+// counts no more. If its channel keeps messages, the card may be visible, and its buttons still count:
+// see Postings.with.
+func (p *Posting) replaced(volatile bool) {
+	p.Unsure = p.Unsure || p.Phase == Sending && !volatile
+	p.Phase = Void
 }
 
 // takesCode reports whether the code of the posting counts: its card shows everything, or has
@@ -238,8 +256,8 @@ func (ps Postings) updated(
 // maxFound bounds the cards of one posting that were found by their buttons.
 const maxFound = 32
 
-// with notes that a message, found by its button, is a card of the i-th posting. After the end
-// of the request that holds for every card: its note was lost, or it was replaced.
+// with notes that a message, found by its button, is a card of the i-th posting: the platform's answer
+// was lost, or a crash came before its note. After the end of the request that holds for every card.
 func (ps Postings) with(i int, message string, ended bool) (Postings, error) {
 	if i >= len(ps) {
 		return ps, ErrTooSoon // a fail-over took the posting back
@@ -249,7 +267,7 @@ func (ps Postings) with(i int, message string, ended bool) (Postings, error) {
 	if _, noted := p.refOf(message); noted {
 		return ps, errNoChange
 	}
-	if !ended && (!p.Unsure || p.Phase == Void) || len(p.Also) >= maxFound {
+	if !ended && !p.unnoted() || len(p.Also) >= maxFound {
 		return ps, ErrTooSoon
 	}
 	ref := approver.Ref{Destination: p.To, Message: message, Partial: !p.Whole}

@@ -316,7 +316,7 @@ func enough(r Request, p Posting, rep approver.Reply) bool {
 	case approver.ByCode, approver.ByCommand:
 		return !rep.Code.IsZero()
 	case approver.ByTap, approver.ByTyped, approver.ByPlain:
-		return r.Verdict.Severity == approver.High && p.Phase == Posted && !p.Ref.Partial && !obscured(r.Call)
+		return r.Verdict.Severity == approver.High && p.seen() && !p.Ref.Partial && !obscured(r.Call)
 	case approver.ByID:
 		return r.Verdict.Severity == approver.High && !obscured(r.Call)
 	default:
@@ -325,6 +325,10 @@ func enough(r Request, p Posting, rep approver.Reply) bool {
 }
 
 func needCode(r Request, p Posting) display.Message {
+	if p.Phase == Void && !p.Ref.Partial {
+		return display.Msg("This card was replaced by a newer one, so its code does not count: type the code from the " +
+			"newest card. Deny works here.")
+	}
 	if p.Phase != Posted {
 		return display.Msg("The platform never confirmed this card, so approver does not know whether it shows " +
 			"everything: it takes no yes. Another card of the request does, and Deny works here.")

@@ -14,7 +14,7 @@ import (
 
 // repost replaces cards that nobody can see: a crash left no trace of their post, or their
 // message did not outlive a restart. The old code becomes void, and the new card has a new
-// one.
+// one. If the old card is visible after all, its buttons still count: see foundCard.
 func (d *poster) repost(ctx context.Context, id string) {
 	r, _, now, err := d.requests.loadNow(ctx, id)
 	if err != nil || r.State != approver.Pending {
@@ -72,7 +72,7 @@ func (d *poster) repost(ctx context.Context, id string) {
 		}
 		fresh.Postings = append(slices.Clone(fresh.Postings), minted.Postings[before:]...)
 		for _, i := range lost {
-			fresh.Postings[i].Phase = Void
+			fresh.Postings[i].replaced(d.channels.screen(fresh.Postings[i].To.Channel))
 		}
 		return fresh, nil
 	})

@@ -28,10 +28,10 @@ type scripted struct {
 }
 
 // A step is what becomes of one try: the error, and whether the platform took the
-// card all the same.
+// card all the same. If it hangs, its answer does not come.
 type step struct {
-	err   error
-	taken bool
+	err          error
+	taken, hangs bool
 }
 
 var (
@@ -58,6 +58,9 @@ func (s *scripted) Post(ctx context.Context, to approver.Destination, card appro
 	}
 	if now.taken {
 		_, _ = s.chat.Post(ctx, to, card)
+	}
+	if now.hangs {
+		<-ctx.Done()
 	}
 	return approver.Ref{}, fmt.Errorf("post: %w", now.err)
 }
