@@ -17,18 +17,27 @@ func orphaned(
 	t *testing.T, sev approver.Severity, cut bool,
 ) (y *retried, first approver.Card, answer <-chan approver.Verdict) {
 	t.Helper()
+	return orphanedAfter(t, 2*time.Second, sev, cut, cut, nil)
+}
+
+// orphanedAfter is orphaned after the platform's answer has not come for some time. The new daemon may cut
+// its own card or not, and its platform follows a script.
+func orphanedAfter(
+	t *testing.T, wait time.Duration, sev approver.Severity, cut, newCut bool, script []step,
+) (y *retried, first approver.Card, answer <-chan approver.Verdict) {
+	t.Helper()
 	kv := newMemKV()
 	chat := approver.Destination{Channel: "telegram", Conversation: "T"}
 	x := newRetriedIn(t, kv, []step{{err: errBad, taken: true, hangs: true}}, nil, chat)
 	x.tg.cut = cut
 	ctx, leave := context.WithCancelCause(t.Context())
 	asked := x.askAsync(ctx, peerCall("c1", 1000), sev)
-	time.Sleep(2 * time.Second)
+	time.Sleep(wait)
 	leave(approver.ErrShuttingDown)
 	<-asked
 	x.stop()
-	y = newRetriedIn(t, kv, nil, nil, chat)
-	y.tg.cut = cut
+	y = newRetriedIn(t, kv, script, nil, chat)
+	y.tg.cut = newCut
 	y.tg.takeOver(x.tg.chat)
 	if _, first = y.tg.card(0); y.tg.count() != 1 || first.Code.IsZero() {
 		t.Fatalf("%d cards, %+v", y.tg.count(), first)
@@ -122,6 +131,67 @@ func plain(message string, approve bool) func(*retried, approver.Card) approver.
 
 func codeOfFirst(y *retried, first approver.Card) approver.Outcome {
 	return y.Answers.Reply(y.t.Context(), typed(approver.ByCode, first))
+}
+
+// The note of a card that is on its way is renewed, so that after a crash it may be valid for longer than somebody
+// who answers waits. The answer counts all the same, before there is a new card.
+func TestAnOrphanedCardBeforeAnybodyKnows(t *testing.T) {
+	for name, c := range map[string]struct {
+		cut, approve bool
+		want         approver.OutcomeKind
+	}{
+		"a no":       {false, false, approver.OutcomeDenied},
+		"a no, cut":  {true, false, approver.OutcomeDenied},
+		"a yes":      {false, true, approver.OutcomeApproved},
+		"a yes, cut": {true, true, approver.OutcomeUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				y, first, answer := orphanedAfter(t, 5*time.Second, approver.High, c.cut, c.cut, nil)
+				began := time.Now()
+				if out := y.tapOn(first.Request, "T-0", c.approve); out.Kind != c.want || y.tg.count() != 1 {
+					t.Errorf("after %v with %d cards: %+v", time.Since(began), y.tg.count(), out)
+				}
+				if c.want == approver.OutcomeUnknown {
+					y.tapOn(first.Request, "T-0", false)
+				}
+				<-answer
+				y.settledAll()
+			})
+		})
+	}
+}
+
+// While the new card is on its way, a tap may be on either. A yes waits to know: it is for the calls that its card
+// showed. One that may be on the card that showed less is taken for that.
+func TestWhichOfTwoCardsWasTapped(t *testing.T) {
+	t.Run("the new one, before its note", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			y, first, answer := orphanedAfter(t, 2*time.Second, approver.High, false, false, []step{{takes: 3 * time.Second}})
+			for y.tg.count() < 2 {
+				time.Sleep(100 * time.Millisecond)
+			}
+			if out := y.tapOn(first.Request, "T-1", true); out.Kind != approver.OutcomeApproved {
+				t.Errorf("%+v", out)
+			}
+			<-answer
+			if r := y.loaded(first.Request); len(r.Postings[0].Also) > 0 || r.Postings[1].Ref.Message != "T-1" {
+				t.Errorf("%+v", r.Postings)
+			}
+		})
+	})
+	t.Run("the old one, which was cut", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			y, first, answer := orphanedAfter(t, 2*time.Second, approver.High, true, false,
+				append([]step{{err: errBad, taken: true}}, always(step{err: errBad})...))
+			time.Sleep(15 * time.Second)
+			if out := y.tapOn(first.Request, "T-0", true); out.Kind != approver.OutcomeNeedCode {
+				t.Errorf("%+v", out)
+			}
+			y.tapOn(first.Request, "T-0", false)
+			<-answer
+		})
+	})
 }
 
 // Of both cards the first answer counts, and one alone, however close they come.

@@ -140,7 +140,7 @@ func (a *Answers) byCard(ctx context.Context, rep approver.Reply) (Request, Post
 			continue
 		case lost >= 0 && mayFind(rep):
 			return a.find(ctx, r, lost, rep)
-		case sending >= 0 && mayFind(rep) && (!rep.Approve || r.Postings[sending].Whole) && ctx.Err() == nil:
+		case sending >= 0 && mayFind(rep) && (!rep.Approve || r.Postings[sending].Whole):
 			// Its note does not come: whoever posted it has most likely died.
 			return a.find(ctx, r, sending, rep)
 		case sending < 0 && here >= 0 && rep.Method.OnCard(): // else the note of the card may be late

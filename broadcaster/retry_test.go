@@ -28,10 +28,11 @@ type scripted struct {
 }
 
 // A step is what becomes of one try: the error, and whether the platform took the
-// card all the same. If it hangs, its answer does not come.
+// card all the same. If it hangs, its answer does not come; otherwise it may take a while.
 type step struct {
 	err          error
 	taken, hangs bool
+	takes        time.Duration
 }
 
 var (
@@ -54,6 +55,7 @@ func (s *scripted) Post(ctx context.Context, to approver.Destination, card appro
 	s.forms, s.tries = card, append(s.tries, time.Now())
 	s.mu.Unlock()
 	if now.err == nil {
+		defer time.Sleep(now.takes)
 		return s.chat.Post(ctx, to, card)
 	}
 	if now.taken {
