@@ -184,7 +184,8 @@ type Reply struct {
 	// this one call. Only a button, its counterpart in a terminal, and ByID can carry a choice.
 	Choice int
 	// Request locates the request for ByTap, ByTyped, ByPlain, ByID and a modal; Message is
-	// the card's message. Code locates it for ByCommand and ByCode. A modal
+	// the card's message, which the channel lets through only if the platform says that it is our
+	// own bot's. Code locates it for ByCommand and ByCode. A modal
 	// carries both, and then they must agree.
 	Request string
 	Message string

@@ -23,8 +23,11 @@ type Room struct {
 	Ready chan struct{}
 	Reply approver.ReplyFunc
 	Mu    sync.Mutex
-	Codes map[string]tokens.Code // by request
-	Cards []approver.Card        // as they were shown, and shown again
+	Codes map[string]tokens.Code   // by request
+	Cards []approver.Card          // as they were shown, and shown again
+	Edits map[string]approver.Card // what each message was edited to last
+	// Took, if it is set, names the message of a card that is shown, before anybody else hears of it.
+	Took func(c approver.Card) string
 }
 
 // Name implements [approver.Channel].
@@ -44,14 +47,25 @@ func (r *Room) Post(_ context.Context, to approver.Destination, c approver.Card)
 	defer r.Mu.Unlock()
 	r.Codes[c.Request] = c.Code
 	r.Cards = append(r.Cards, c)
-	return approver.Ref{Destination: to, Message: c.Request}, nil
+	message := c.Request
+	if r.Took != nil {
+		message = r.Took(c)
+	}
+	return approver.Ref{Destination: to, Message: message}, nil
 }
 
+// Fits implements [approver.Fitter]: a room shows everything.
+func (*Room) Fits(approver.Card) bool { return true }
+
 // Update implements [approver.Channel].
-func (r *Room) Update(_ context.Context, _ approver.Ref, c approver.Card) error {
+func (r *Room) Update(_ context.Context, ref approver.Ref, c approver.Card) error {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
 	r.Cards = append(r.Cards, c)
+	if r.Edits == nil {
+		r.Edits = map[string]approver.Card{}
+	}
+	r.Edits[ref.Message] = c
 	return nil
 }
 
