@@ -34,7 +34,7 @@ func TestCloseCodesToTheEnd(t *testing.T) {
 		t.Run(strconv.Itoa(code), func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, nil)
-			b.s.Refuse(code)
+			b.s.RefuseSessions(code)
 			b.run(nil)
 			select {
 			case <-b.ended:
@@ -51,7 +51,7 @@ func TestCloseCodesToTheEnd(t *testing.T) {
 			if r := b.c.Reception(); r.Up || r.Problem != b.err.Error() {
 				t.Errorf("%+v", r)
 			}
-			b.s.Refuse(0)
+			b.s.RefuseSessions(0)
 			b.run(nil)
 			b.until("the reception, once it is cured", func() bool { return b.c.Reception().Up })
 		})
@@ -67,13 +67,13 @@ func TestOtherCloseCodes(t *testing.T) {
 		}
 	}
 	b := newBench(t, nil)
-	b.s.Refuse(4008)
+	b.s.RefuseSessions(4008)
 	b.run(nil)
 	b.until("some tries", func() bool { return b.s.Identified() >= 4 })
 	if r := b.c.Reception(); r.Up || !strings.Contains(r.Problem, "4008") {
 		t.Errorf("%+v", r)
 	}
-	b.s.Refuse(0)
+	b.s.RefuseSessions(0)
 	b.until("the reception", func() bool { return b.c.Reception().Up })
 }
 

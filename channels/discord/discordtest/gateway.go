@@ -347,9 +347,9 @@ func (s *Server) Invalidate(resumable bool) {
 	}
 }
 
-// Refuse closes the connections on which the bot introduces itself with a close code. Zero ends
+// RefuseSessions closes the connections on which the bot introduces itself with a close code. Zero ends
 // that.
-func (s *Server) Refuse(code int) {
+func (s *Server) RefuseSessions(code int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refuse = code
