@@ -77,10 +77,13 @@ func (h *Channels) takes(channel string, s approver.Severity) bool {
 }
 
 // fits reports whether a channel will show all of a card, as far as it can say before the card is posted.
-func (h *Channels) fits(channel string, card approver.Card) (whole bool) {
+func (h *Channels) fits(channel string, card func() approver.Card) (whole bool) {
 	fitter, can := h.byName[channel].(approver.Fitter)
+	if !can {
+		return false
+	}
 	err := unpanicked(func() error {
-		whole = can && fitter.Fits(card)
+		whole = fitter.Fits(card())
 		return nil
 	})
 	return whole && err == nil

@@ -30,7 +30,8 @@ func (m *codes) mint(r *Request, to []approver.Destination, now time.Time) ([]co
 			return nil, err
 		}
 		p := Posting{To: d, Until: now.Add(sendingFor), Code: w.hash}
-		p.Whole = m.channels.fits(d.Channel, m.cards.card(*r, m.cards.textsOf(d), w.code))
+		p.Whole = m.channels.fits(d.Channel,
+			func() approver.Card { return m.cards.card(*r, m.cards.textsOf(d), w.code) })
 		if m.channels.screen(d.Channel) {
 			p.Hub = m.Host
 		}
