@@ -65,6 +65,13 @@ type HealthChecker interface {
 	Health(ctx context.Context) (who string, err error)
 }
 
+// A Renewer is an extra ability of a channel that takes a new token from its file while the platform
+// refuses the one that it has.
+type Renewer interface {
+	// Holds reports whether the channel uses what a file of its tokens says now.
+	Holds(file string) bool
+}
+
 // A Destination is one place that gets a card of its own, with its own code.
 type Destination struct {
 	Channel string `json:"channel"` // Channel.Name

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"log/slog"
+	"slices"
 	"time"
 
 	"approver.example"
@@ -44,3 +45,11 @@ type Admin struct {
 
 // audience returns who could answer now.
 func (d *Admin) audience() audience { return audience{d.channels, d.People.Approvers} }
+
+// inUse reports whether a channel uses what a file of its tokens says now.
+func (d *Admin) inUse(path string) bool {
+	return slices.ContainsFunc(d.channels, func(c approver.Channel) bool {
+		r, ok := c.(approver.Renewer)
+		return ok && r.Holds(path)
+	})
+}

@@ -42,7 +42,7 @@ func (d *Admin) status(ctx context.Context) (adminapi.Status, error) {
 	if d.rules != nil {
 		doc.NotInForce, doc.InForce = d.rules.NotInForce(), d.rules.Versions()
 	}
-	doc.NotInForce = append(doc.NotInForce, d.read.Outdated()...)
+	doc.NotInForce = append(doc.NotInForce, d.read.Outdated(d.inUse)...)
 	if err := d.audit.Err(); err != nil {
 		doc.AuditErr, doc.AuditChanged = err.Error(), errors.Is(err, audit.ErrChanged)
 	}

@@ -38,13 +38,14 @@ func (r *ReadOnce) Add(what string, paths ...string) {
 	}
 }
 
-// Outdated returns the files that differ from what was read.
-func (r ReadOnce) Outdated() (out []adminapi.NotInForce) {
+// Outdated returns the files that differ from what is in use. inUse reports whether what a file
+// says now is: a channel takes a new token from its file while the platform refuses the old one.
+func (r ReadOnce) Outdated(inUse func(path string) bool) (out []adminapi.NotInForce) {
 	for _, f := range r {
 		sum, at, err := sumOf(f.path)
 		why, refused := "", error(nil)
 		switch {
-		case err != nil && f.err != nil, err == nil && f.err == nil && sum == f.sum:
+		case err != nil && f.err != nil, err == nil && f.err == nil && sum == f.sum, err == nil && inUse(f.path):
 			continue
 		case errors.Is(err, fs.ErrNotExist):
 			why = "is not there any more: the daemon goes on with what it read, and needs it for its next start: put it back"

@@ -51,7 +51,6 @@ import (
 	"approver.example/channels/internal/calls"
 	"approver.example/channels/internal/pairing"
 	"approver.example/channels/internal/receiving"
-	"approver.example/internal/secret"
 )
 
 // A Channel is one Discord bot. Use New to make one.
@@ -60,7 +59,8 @@ type Channel struct {
 	receiving.Overheard
 	cfg       Config
 	log       *slog.Logger
-	token     secret.Text
+	token     *calls.Token
+	key       string // the token of the start: what is derived from it must not change
 	people    approver.People
 	wire      *wire
 	rest      *discordgo.Session // for requests only: it is never opened
@@ -98,28 +98,25 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	token, err := secret.From("token", cfg.Token, cfg.TokenFile)
+	token, err := calls.NewToken("token", cfg.Token, cfg.TokenFile, checkToken)
 	if err != nil {
 		return nil, fmt.Errorf("discord: %w", err)
-	}
-	if err := checkToken(token); err != nil {
-		return nil, err
 	}
 	base, err := cfg.base()
 	if err != nil {
 		return nil, err
 	}
 	c := &Channel{
-		cfg: cfg, log: log, token: token, outage: receiving.Outage{Log: log, Platform: "Discord"},
+		cfg: cfg, log: log, token: token, key: token.Reveal(), outage: receiving.Outage{Log: log, Platform: "Discord"},
 		people: approver.People{}, guilds: map[string]string{},
-		wire: newWire(base), seen: receiving.NewSeen[string](4096),
+		wire: newWire(base, token), seen: receiving.NewSeen[string](4096),
 		ackWithin: 2500 * time.Millisecond, hello: 15 * time.Second, silence: 20 * time.Second,
 		// Discord allows a thousand sessions a day.
 		backoff: calls.Backoff{First: time.Second, Last: time.Minute}, settled: 90 * time.Second,
 		soon: 400 * time.Millisecond, leave: time.Second, handover: 2 * approver.LeaseTTL,
 	}
 	c.people.Add(Name, cfg.Approvers)
-	if c.rest, err = discordgo.New("Bot " + token.Reveal()); err != nil {
+	if c.rest, err = discordgo.New("Bot " + token.StandIn()); err != nil {
 		return nil, fmt.Errorf("discord: %w", err)
 	}
 	c.rest.LogLevel = -1 // the library bypasses our logger, and logs whole payloads
@@ -140,7 +137,7 @@ func (c *Channel) LeaseName() string {
 // keyed is a hash of some texts under the token: the same in every process that has the token,
 // and meaningless to everybody else.
 func (c *Channel) keyed(parts ...string) []byte {
-	m := hmac.New(sha256.New, []byte(c.token.Reveal()))
+	m := hmac.New(sha256.New, []byte(c.key))
 	for i, part := range parts {
 		if i > 0 {
 			m.Write([]byte("\x00"))

@@ -17,6 +17,7 @@ import (
 
 	"approver.example/channels/internal/calls"
 	"approver.example/display"
+	"approver.example/internal/secret"
 )
 
 const (
@@ -100,7 +101,9 @@ type wire struct {
 
 const everyRoute = "*"
 
-func newWire(base string) *wire { return &wire{base: base, next: calls.Transport(answerWithin)} }
+func newWire(base string, tokens ...*calls.Token) *wire {
+	return &wire{base: base, next: calls.Presenter{Transport: calls.Transport(answerWithin), Tokens: tokens}}
+}
 
 // RoundTrip implements http.RoundTripper.
 func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -223,12 +226,15 @@ func (c *Channel) call(ctx context.Context, what, method, path string, in any, f
 	}
 	var raw []byte
 	for range maxRateWaits {
+		used := c.token.Reveal()
 		// Each call gets its own bucket, to bypass the library's limiter: it sleeps under a
 		// lock, and would keep one bucket per interaction.
 		bucket := discordgo.NewRatelimiter().LockBucket(path)
 		raw, err = c.rest.RequestWithLockedBucket(method, discordgo.EndpointAPI+path, contentType, body, bucket, 0,
 			discordgo.WithContext(ctx), discordgo.WithRetryOnRatelimit(false), discordgo.WithRestRetries(0))
-		if e, ok := errors.AsType[*calls.Error](err); !ok || e.Status != http.StatusTooManyRequests {
+		e, ok := errors.AsType[*calls.Error](err)
+		again := ok && (e.Status == http.StatusTooManyRequests || c.token.Renewed(ctx, used, err, c.belongs, c.log))
+		if !again {
 			break
 		}
 	}
@@ -247,6 +253,34 @@ func (c *Channel) call(ctx context.Context, what, method, path string, in any, f
 	}
 	return nil
 }
+
+// belongs makes sure that Discord takes a new token, and that it is the same bot's, if a connection
+// has said who that is.
+func (c *Channel) belongs(ctx context.Context, token secret.Text) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, discordgo.EndpointAPI+"users/@me", nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bot "+token.Reveal())
+	resp, err := c.wire.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	var me struct {
+		ID string `json:"id"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&me); err != nil {
+		return fmt.Errorf("the answer is not readable: %w", err)
+	}
+	if _, bot := c.self(); me.ID == "" || bot != "" && me.ID != bot {
+		return calls.ErrOtherBot
+	}
+	return nil
+}
+
+// Holds implements [approver.Renewer].
+func (c *Channel) Holds(file string) bool { return c.token.Holds(file) }
 
 // twice repeats an idempotent request once if it is unknown whether the first try was carried
 // out, or if the server had a temporary problem. If the second try fails too, twice returns the

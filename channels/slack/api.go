@@ -14,6 +14,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"approver.example/channels/internal/calls"
+	"approver.example/internal/secret"
 )
 
 const (
@@ -148,8 +149,12 @@ func (c *Channel) call(ctx context.Context, method string, f func(context.Contex
 		if err := c.await(ctx, method); err != nil {
 			return sorted(method, err)
 		}
+		used := c.token.Reveal()
 		err := sorted(method, f(ctx))
 		kind := calls.KindOf(err)
+		if attempt < maxLimited && c.token.Renewed(ctx, used, err, c.belongs, c.log) {
+			continue
+		}
 		if kind == calls.Limited {
 			c.pauses.Note(method, time.Now().Add(calls.Asked(err)))
 			if attempt < maxLimited {
@@ -166,25 +171,56 @@ func (c *Channel) call(ctx context.Context, method string, f func(context.Contex
 	}
 }
 
+// belongs makes sure that Slack takes a new bot token, and that it is the same bot's, if Slack has
+// said who that is.
+func (c *Channel) belongs(ctx context.Context, token secret.Text) error {
+	me, err := slack.New(token.Reveal(), slack.OptionAPIURL(c.url), slack.OptionHTTPClient(c.http),
+		slack.OptionLog(quiet())).AuthTestContext(ctx)
+	if err != nil {
+		return sorted("auth.test", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.bot != "" && c.bot != identity(me) {
+		return calls.ErrOtherBot
+	}
+	return nil
+}
+
+// sameApp makes sure that a new app token is the same app's, as far as its text says so.
+func (c *Channel) sameApp(_ context.Context, token secret.Text) error {
+	was, now := appInToken().FindStringSubmatch(c.app.Reveal()), appInToken().FindStringSubmatch(token.Reveal())
+	if was != nil && now != nil && was[1] != now[1] {
+		return calls.ErrOtherBot
+	}
+	return nil
+}
+
+// identity is who we are, wherever else the name occurs.
+func identity(me *slack.AuthTestResponse) string { return me.TeamID + " " + me.UserID }
+
+// Holds implements [approver.Renewer].
+func (c *Channel) Holds(file string) bool { return c.token.Holds(file) || c.app.Holds(file) }
+
 // newHTTPClient follows no redirect, which would carry the token to another place, and limits
 // the time and size of an answer. api is the URL of the Web API.
-func newHTTPClient(api string) *http.Client {
+func newHTTPClient(api string, tokens ...*calls.Token) *http.Client {
 	return &http.Client{
 		Timeout:       callTimeout,
-		Transport:     bounded{calls.Transport(callTimeout), api},
+		Transport:     bounded{calls.Presenter{Transport: calls.Transport(callTimeout), Tokens: tokens}, api},
 		CheckRedirect: calls.NoRedirect,
 	}
 }
 
 type bounded struct {
-	*http.Transport
+	calls.Presenter
 	api string
 }
 
 // RoundTrip fails if a proxy answers with a success in Slack's place. For any other status the
 // library shows only the status text, which RoundTrip replaces with our own.
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := b.Transport.RoundTrip(r)
+	resp, err := b.Presenter.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}

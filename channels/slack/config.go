@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/channels/internal/calls"
 	"approver.example/display"
 	"approver.example/internal/lazyregexp"
 	"approver.example/internal/secret"
@@ -213,20 +214,12 @@ func (c Config) api() (string, error) {
 	return strings.TrimSuffix(c.APIURL, "/") + "/", nil
 }
 
-// secrets reads the two tokens.
-func (c Config) secrets() (bot, app secret.Text, err error) {
-	bot, err = tokenOf("bot_token", botPrefix, c.BotToken, c.BotTokenFile)
-	if err != nil {
-		return bot, app, err
-	}
-	app, err = tokenOf("app_token", appPrefix, c.AppToken, c.AppTokenFile)
-	return bot, app, err
-}
-
-func tokenOf(name, prefix string, value secret.Text, file string) (secret.Text, error) {
-	s, err := secret.From(name, value, file)
-	if err == nil && !strings.HasPrefix(s.Reveal(), prefix) {
-		err = fmt.Errorf("%s does not start with %s: it is another kind of token", name, prefix)
-	}
-	return s, err
+// tokenOf reads one of the tokens.
+func tokenOf(name, prefix string, value secret.Text, file string) (*calls.Token, error) {
+	return calls.NewToken(name, value, file, func(s secret.Text) error {
+		if !strings.HasPrefix(s.Reveal(), prefix) {
+			return fmt.Errorf("%s does not start with %s: it is another kind of token", name, prefix)
+		}
+		return nil
+	})
 }

@@ -27,5 +27,10 @@ func (c *Channel) me(ctx context.Context) (me *slack.AuthTestResponse, err error
 		me, err = c.api.AuthTestContext(ctx)
 		return err
 	})
+	if err == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.bot = identity(me)
+	}
 	return me, err
 }

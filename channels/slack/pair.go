@@ -3,7 +3,6 @@ package slack
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 
@@ -62,12 +61,8 @@ func (c *Channel) Introduce(ctx context.Context, code tokens.Code) (approver.Int
 	steps := []approver.Step{
 		{Text: "In the channel that is to get cards, type /invite @" + me.User + " and then: /pair " + code.Reveal()},
 	}
-	_, app, err := c.cfg.secrets()
-	if err != nil {
-		return approver.Introduction{}, fmt.Errorf("slack: %w", err)
-	}
 	id := c.cfg.AppID
-	if found := appInToken().FindStringSubmatch(app.Reveal()); id == "" && found != nil {
+	if found := appInToken().FindStringSubmatch(c.app.Reveal()); id == "" && found != nil {
 		id = found[1]
 	}
 	if id != "" && teamID().MatchString(me.TeamID) {

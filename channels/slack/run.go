@@ -199,12 +199,16 @@ func (c *Channel) insist(ctx context.Context, f func() error) error {
 // sockets would use up the ten that an app may have.
 func (s *session) supervise(ctx context.Context) error {
 	for attempt := 0; ; attempt++ {
-		began := time.Now()
+		began, used := time.Now(), s.app.Reveal()
 		err := s.connect(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err = sorted("socket mode", err); calls.Stops(err) {
+		err = sorted("socket mode", err)
+		if s.app.Renewed(ctx, used, err, s.sameApp, s.log) {
+			continue
+		}
+		if calls.Stops(err) {
 			return err
 		}
 		if time.Since(began) > settled {

@@ -22,6 +22,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -53,7 +54,10 @@ type Channel struct {
 	cfg    Config
 	log    *slog.Logger
 	api    *slack.Client // holds both tokens
-	http   interface{ CloseIdleConnections() }
+	http   *http.Client
+	url    string               // of the Web API
+	token  *calls.Token         // the bot's
+	app    *calls.Token         // the app's, for connections
 	pauses calls.Pauses[string] // by method
 	dead   chan error           // the error of a call that was refused because of its token
 	key    [32]byte             // keys the marks of cards, so that a mark reveals nothing of the code
@@ -68,6 +72,7 @@ type Channel struct {
 	elsewhere atomic.Int32 // connections of other programs, according to Slack's last hello
 
 	mu     sync.Mutex
+	bot    string                  // who we are, with the workspace; empty before Slack has said so
 	vetted map[string]time.Time    // when each conversation was found to be ours alone
 	doubts *receiving.Seen[string] // cards that may have been posted although the call failed
 }
@@ -78,7 +83,11 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("slack: %w", err)
 	}
-	bot, app, err := cfg.secrets()
+	bot, err := tokenOf("bot_token", botPrefix, cfg.BotToken, cfg.BotTokenFile)
+	if err != nil {
+		return nil, fmt.Errorf("slack: %w", err)
+	}
+	app, err := tokenOf("app_token", appPrefix, cfg.AppToken, cfg.AppTokenFile)
 	if err != nil {
 		return nil, fmt.Errorf("slack: %w", err)
 	}
@@ -89,15 +98,15 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	client := newHTTPClient(url)
+	client := newHTTPClient(url, bot, app)
 	return &Channel{
-		cfg:    cfg,
-		log:    log,
-		http:   client,
+		cfg:  cfg,
+		log:  log,
+		http: client, url: url, token: bot, app: app,
 		key:    sha256.Sum256([]byte("approver: cards in Slack\x00" + bot.Reveal())),
 		outage: receiving.Outage{Log: log, Platform: "Slack"},
 		leave:  5 * time.Second, silence: 30 * time.Second,
-		api: slack.New(bot.Reveal(), slack.OptionAppLevelToken(app.Reveal()), slack.OptionAPIURL(url),
+		api: slack.New(bot.StandIn(), slack.OptionAppLevelToken(app.StandIn()), slack.OptionAPIURL(url),
 			slack.OptionHTTPClient(client), slack.OptionLog(quiet())),
 		dead:   make(chan error, 1),
 		vetted: map[string]time.Time{},

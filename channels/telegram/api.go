@@ -18,6 +18,7 @@ import (
 
 	"approver.example/channels/internal/calls"
 	"approver.example/channels/internal/cards"
+	"approver.example/internal/secret"
 )
 
 const (
@@ -50,7 +51,11 @@ func (c *Channel) call(ctx context.Context, chat int64, method string, do func(c
 				return err
 			}
 		}
+		used := c.token.Reveal()
 		err := c.attempt(ctx, method, do)
+		if try < maxTries && c.token.Renewed(ctx, used, err, c.belongs, c.log) {
+			continue
+		}
 		if calls.KindOf(err) != calls.Limited {
 			return err
 		}
@@ -63,6 +68,17 @@ func (c *Channel) call(ctx context.Context, chat int64, method string, do func(c
 		}
 	}
 }
+
+// belongs makes sure that a new token is the same bot's.
+func (c *Channel) belongs(_ context.Context, token secret.Text) error {
+	if id, err := botOf(token.Reveal()); err != nil || id != c.guard.bot {
+		return calls.ErrOtherBot
+	}
+	return nil
+}
+
+// Holds implements [approver.Renewer].
+func (c *Channel) Holds(file string) bool { return c.token.Holds(file) }
 
 // rest waits because Telegram asked for it. It fails at once if ctx would end sooner.
 func (c *Channel) rest(ctx context.Context, method string, wait time.Duration) error {
@@ -157,8 +173,8 @@ func sorted(call string, status int, words string, wait time.Duration) error {
 		}
 	}
 	if e.Kind == calls.Revoked {
-		e.Cure = "the bot token is not valid (any more): get one from @BotFather, put it in its place and restart; no " +
-			"restart is needed if this one works again"
+		e.Cure = "the bot token is not valid (any more): get one from @BotFather and put it into its file; no restart is " +
+			"needed, nor if this one works again"
 	}
 	return e
 }
@@ -179,7 +195,7 @@ var hints = [...][2]string{
 // scrub takes the token out of a text and keeps one bounded line of it.
 func (c *Channel) scrub(text string) string {
 	const longest = 300
-	_, secret, _ := strings.Cut(c.token, ":") // the part before it is the bot's public id
+	_, secret, _ := strings.Cut(c.token.Reveal(), ":") // the part before it is the bot's public id
 	text = strings.ReplaceAll(text, secret, "<token>")
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
 	if r := []rune(text); len(r) > longest {
@@ -213,8 +229,11 @@ func (d doer) Do(r *http.Request) (*http.Response, error) {
 // newClient makes a client of its own, so that its idle connections can be closed without
 // affecting others. It follows no redirect, which would carry the token, a part of the path, to
 // another server.
-func newClient() *http.Client {
-	return &http.Client{Transport: calls.Transport(longestWait), CheckRedirect: calls.NoRedirect}
+func newClient(tokens ...*calls.Token) *http.Client {
+	return &http.Client{
+		Transport:     calls.Presenter{Transport: calls.Transport(longestWait), Tokens: tokens},
+		CheckRedirect: calls.NoRedirect,
+	}
 }
 
 // getUpdates asks for new updates. The library's own polling retries for ever whatever the
@@ -252,7 +271,7 @@ func (c *Channel) raw(ctx context.Context, method string, form url.Values, f car
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/bot"+c.token+"/"+method, body)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/bot"+c.token.StandIn()+"/"+method, body)
 	if err != nil {
 		return nil, err
 	}

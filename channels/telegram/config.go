@@ -85,6 +85,12 @@ func checkToken(token secret.Text) error {
 		"part, as @BotFather gave it")
 }
 
+// botOf is the bot's id: the part of the token before the colon.
+func botOf(token string) (int64, error) {
+	id, _, _ := strings.Cut(token, ":")
+	return strconv.ParseInt(id, 10, 64)
+}
+
 func (c Config) validateChats() []error {
 	if len(c.Chats) == 0 {
 		return []error{errors.New("telegram: no chats: name at least one chat id that gets the cards")}

@@ -2,11 +2,11 @@ package telegram
 
 import (
 	"crypto/tls"
-	"net/http"
 	"testing"
 	"time"
 
 	"approver.example/channels/channeltest/fake"
+	"approver.example/channels/internal/calls"
 	"approver.example/channels/internal/calls/callstest"
 )
 
@@ -20,7 +20,7 @@ func TestADeadConnectionToTelegramIsLeft(t *testing.T) {
 	cfg.APIURL = "https://" + front.Addr
 	b.c = newChannel(t, cfg)
 	b.c.pace = quickPace()
-	tr := b.c.client.Transport.(*http.Transport)
+	tr := b.c.client.Transport.(calls.Presenter)
 	tr.TLSClientConfig = &tls.Config{RootCAs: front.Roots, MinVersion: tls.VersionTLS12}
 	tr.HTTP2.SendPingTimeout, tr.HTTP2.PingTimeout = 300*time.Millisecond, 300*time.Millisecond
 	b.run()

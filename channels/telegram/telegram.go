@@ -45,7 +45,6 @@ import (
 	"approver.example/channels/internal/cards"
 	"approver.example/channels/internal/pairing"
 	"approver.example/channels/internal/receiving"
-	"approver.example/internal/secret"
 )
 
 // Name is the channel's name in the configuration and in destinations.
@@ -56,7 +55,7 @@ type Channel struct {
 	receiving.Speech
 	receiving.Overheard
 	log    *slog.Logger
-	token  string
+	token  *calls.Token
 	url    string
 	client *http.Client
 	api    *bot.Bot
@@ -106,12 +105,9 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	token, err := secret.From("token", cfg.Token, cfg.TokenFile)
+	token, err := calls.NewToken("token", cfg.Token, cfg.TokenFile, checkToken)
 	if err != nil {
 		return nil, fmt.Errorf("telegram: %w", err)
-	}
-	if err := checkToken(token); err != nil {
-		return nil, err
 	}
 	address, err := apiURL(cfg.APIURL)
 	if err != nil {
@@ -120,8 +116,8 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	c := &Channel{log: log, token: token.Reveal(), url: address, client: newClient(), pace: defaultPace()}
-	c.api, err = bot.New(c.token,
+	c := &Channel{log: log, token: token, url: address, client: newClient(token), pace: defaultPace()}
+	c.api, err = bot.New(token.StandIn(),
 		bot.WithSkipGetMe(), // it would wait for the platform, without a context
 		bot.WithServerURL(c.url),
 		bot.WithHTTPClient(callTimeout, doer{c.client}),
@@ -131,7 +127,11 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("telegram: %s", c.scrub(err.Error()))
 	}
-	c.guard = guard{bot: c.api.ID(), people: approver.People{}, places: map[place]bool{}}
+	id, err := botOf(token.Reveal())
+	if err != nil {
+		return nil, err
+	}
+	c.guard = guard{bot: id, people: approver.People{}, places: map[place]bool{}}
 	c.guard.people.Add(Name, cfg.Approvers)
 	for _, chat := range cfg.Chats {
 		at, err := placeOf(chat.ID, chat.Thread)

@@ -245,7 +245,7 @@ func (s *Server) isRevoked() bool {
 	return f == fake.Revoked
 }
 
-func (s *Server) isToken(t string) bool { return strings.TrimPrefix(t, "Bot ") == s.token }
+func (s *Server) isToken(t string) bool { return strings.TrimPrefix(t, "Bot ") == s.Token() }
 
 func (s *Server) identify(g *session, raw json.RawMessage) bool {
 	var in struct {

@@ -55,6 +55,7 @@ func (s *Server) handler() http.Handler {
 		mux.HandleFunc(method+" /api/v10/"+path, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, h) })
 	}
 	api("GET gateway", s.getGateway)
+	api("GET users/@me", s.getSelf)
 	api("GET gateway/bot", s.authorized(s.getGatewayBot))
 	api("GET applications/@me", s.authorized(s.getApplication))
 	api("GET channels/{channel}", s.authorized(s.getChannel))
@@ -175,11 +176,23 @@ func (s *Server) mayPost(w http.ResponseWriter, r *http.Request) bool {
 
 func (s *Server) authorized(h func(r *http.Request) (any, error)) func(r *http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
-		if r.Header.Get("Authorization") != "Bot "+s.token {
+		if r.Header.Get("Authorization") != "Bot "+s.Token() {
 			return nil, errUnauthorized
 		}
 		return h(r)
 	}
+}
+
+func (s *Server) getSelf(r *http.Request) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch r.Header.Get("Authorization") {
+	case "Bot " + s.Token():
+		return s.users[s.bot], nil
+	case "Bot " + s.AnotherBot():
+		return &user{ID: s.id(), Username: "another", Bot: true}, nil
+	}
+	return nil, errUnauthorized
 }
 
 func (s *Server) getGateway(*http.Request) (any, error) {

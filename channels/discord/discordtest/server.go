@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"approver.example/channels/channeltest/fake"
@@ -44,7 +45,8 @@ type Server struct {
 	Trips      fake.Trips
 	*fake.Site // Log has each request; tokens of interactions are left out
 
-	token, app, bot, guild string
+	app, bot, guild string
+	token           atomic.Value // a string
 
 	flow         sync.RWMutex // events; taken before mu
 	mu           sync.Mutex
@@ -98,7 +100,7 @@ func New() *Server {
 	}
 	s.app, s.bot, s.guild = s.id(), s.id(), s.id()
 	s.users[s.bot] = &user{ID: s.bot, Username: "approver", Bot: true}
-	s.token = "MTA5." + s.id() + ".fake-bot-token"
+	s.ResetToken()
 	s.Site = fake.NewSite(s.handler())
 	return s
 }
@@ -115,7 +117,18 @@ func (s *Server) URL() string { return "http://" + s.Addr + "/api" }
 
 // Token is the bot's token, Application and Guild the ids of its application
 // and of the server where its channels lie, and Bot its own user id.
-func (s *Server) Token() string { return s.token }
+func (s *Server) Token() string { return s.token.Load().(string) }
+
+// ResetToken gives the bot another token, as its page at Discord does. The old one is refused.
+func (s *Server) ResetToken() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.token.Store("MTA5." + s.id() + ".fake-bot-token")
+	return s.Token()
+}
+
+// AnotherBot is the token of a bot that is not in the guild.
+func (s *Server) AnotherBot() string { return "MTA6.another.fake-bot-token" }
 
 // Application returns the application's id.
 func (s *Server) Application() string { return s.app }

@@ -8,12 +8,14 @@ package slacktest
 
 import (
 	"cmp"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -83,9 +85,10 @@ type Server struct {
 	*fake.Site            // its Log has each call, envelope and acknowledgement
 	Trips      fake.Trips // make calls of the Web API, and uploads, go wrong
 
-	opts Options
-	stop chan struct{}
-	wg   sync.WaitGroup
+	opts     Options
+	stop     chan struct{}
+	bot, app atomic.Value // the tokens
+	wg       sync.WaitGroup
 
 	mu        sync.Mutex
 	users     map[string]User
@@ -109,6 +112,17 @@ type Server struct {
 
 var _ fake.Platform = (*Server)(nil)
 
+// AnotherBot is the token of another app's bot in the workspace.
+const AnotherBot = "xoxb-1111-9999-slacktest"
+
+// ResetTokens gives the app other tokens, as installing it again does. The old ones are refused.
+func (s *Server) ResetTokens() (bot, app string) {
+	bot, app = BotToken+"-"+rand.Text(), AppToken+"-"+rand.Text()
+	s.bot.Store(bot)
+	s.app.Store(app)
+	return bot, app
+}
+
 // New starts a workspace. It panics if loopback cannot be listened on.
 func New(opts Options) *Server {
 	opts.AckTimeout = cmp.Or(opts.AckTimeout, 3*time.Second)
@@ -129,6 +143,8 @@ func New(opts Options) *Server {
 	mux.HandleFunc("/api/", s.serveAPI)
 	mux.HandleFunc("/upload/", s.serveUpload)
 	mux.HandleFunc("/link", s.serveLink)
+	s.bot.Store(BotToken)
+	s.app.Store(AppToken)
 	s.Site = fake.NewSite(mux)
 	return s
 }

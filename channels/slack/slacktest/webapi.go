@@ -97,9 +97,10 @@ func (s *Server) serveMethod(r *http.Request, method, forced string) (reply, err
 		return nil, refusal("invalid_post_type")
 	}
 	a, token, ok := readArgs(r)
-	want, kind := BotToken, "xoxb-"
+	bot, app := s.bot.Load().(string), s.app.Load().(string)
+	want, kind := bot, "xoxb-"
 	if method == "apps.connections.open" {
-		want, kind = AppToken, "xapp-"
+		want, kind = app, "xapp-"
 	}
 	switch {
 	case !ok:
@@ -108,8 +109,10 @@ func (s *Server) serveMethod(r *http.Request, method, forced string) (reply, err
 		return nil, refusal(forced)
 	case token == "":
 		return nil, refusal("not_authed")
-	case token != want && (token == BotToken || token == AppToken) && !strings.HasPrefix(token, kind):
+	case token != want && (token == bot || token == app) && !strings.HasPrefix(token, kind):
 		return nil, refusal("not_allowed_token_type")
+	case token == AnotherBot && method == "auth.test":
+		return reply{"team": "Home", "user": "another", "team_id": Team, "user_id": "U0OTHERBOT", "bot_id": "B0OTHERBOT"}, nil
 	case token != want:
 		return nil, refusal("invalid_auth")
 	}

@@ -22,6 +22,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"approver.example/channels/channeltest/fake"
@@ -35,8 +36,8 @@ const (
 
 // A Server is the fake service. All methods are safe for concurrent use.
 type Server struct {
-	*fake.Site // its Log has each call, with the status of the answer; 0 if there was none
-	token      string
+	*fake.Site              // its Log has each call, with the status of the answer; 0 if there was none
+	token      atomic.Value // a string
 
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced whenever something changes
@@ -88,7 +89,6 @@ func bad(format string, args ...any) *APIError {
 // New starts a server on a free port of 127.0.0.1. It panics if there is none.
 func New() *Server {
 	s := &Server{
-		token:   fmt.Sprintf("%d:%s", BotID, rand.Text()+rand.Text()[:9]),
 		changed: make(chan struct{}), scripted: map[string][]Trouble{},
 		users: map[int64]string{}, bots: map[int64]bool{}, chats: map[int64]*Chat{}, messages: map[int64][]*Message{},
 		lastID:     100,
@@ -96,6 +96,7 @@ func New() *Server {
 		told: map[int64][]string{}, toasts: map[int64][]Toast{}, whispers: map[int64][]Message{}, asides: map[int]int64{},
 		commands: map[commandKey][]Command{}, perSecond: 30,
 	}
+	s.ResetToken()
 	s.Site = fake.NewSite(http.HandlerFunc(s.serve))
 	return s
 }
@@ -104,7 +105,13 @@ func New() *Server {
 func (s *Server) URL() string { return "http://" + s.Addr }
 
 // Token is the bot's token.
-func (s *Server) Token() string { return s.token }
+func (s *Server) Token() string { return s.token.Load().(string) }
+
+// ResetToken gives the bot another token, as @BotFather does. The old one is refused.
+func (s *Server) ResetToken() string {
+	s.token.Store(fmt.Sprintf("%d:%s", BotID, rand.Text()+rand.Text()[:9]))
+	return s.Token()
+}
 
 // Close stops the server and cuts every connection.
 func (s *Server) Close() {
@@ -225,7 +232,7 @@ func (s *Server) call(r *http.Request, token, method string) (any, error) {
 		return nil, errBroken
 	case !strings.HasPrefix(r.URL.Path, "/bot") || !strings.Contains(token, ":"):
 		return nil, &APIError{Code: http.StatusNotFound, Description: "Not Found"}
-	case token != s.token:
+	case token != s.Token():
 		return nil, &APIError{Code: http.StatusUnauthorized, Description: "Unauthorized"}
 	}
 	p, err := readParams(r)
