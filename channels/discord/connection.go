@@ -89,7 +89,7 @@ func (c *Channel) connect(ctx context.Context, last *session, in *intake) (ready
 		return time.Time{}, err
 	}
 	dialer := websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: c.hello,
-		NetDialContext: calls.Dialer().DialContext}
+		NetDialContext: c.wire.next.DialContext}
 	ws, resp, err := dialer.DialContext(ctx, full, nil)
 	if resp != nil {
 		defer resp.Body.Close()

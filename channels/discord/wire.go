@@ -94,7 +94,7 @@ func sorted(status int, a answer, after time.Duration, foreign error) *calls.Err
 // It sends nothing to any place other than the API: every request carries the token.
 type wire struct {
 	base string // such as https://discord.com/api
-	next http.RoundTripper
+	next calls.Presenter
 
 	pauses calls.Pauses[string] // by route
 }

@@ -68,7 +68,7 @@ var answers = map[string]answer{
 	"messages_tab_disabled":                 {calls.Refused, "switch on the app's Messages tab under App Home"},
 	"user_is_restricted":                    {calls.Refused, "the bot is a restricted user: ask the workspace's admin"},
 	"access_denied":                         {calls.Refused, "ask the workspace's admin"},
-	"ekm_access_denied":                     {calls.Refused, "the organization suspended access: ask its admin"},
+	"ekm_access_denied":                     {calls.Refused, "the organization has withdrawn its keys: ask its admin"},
 	"no_text":                               {calls.Refused, ""},
 	"msg_too_long":                          {calls.Refused, ""},
 	"msg_blocks_too_long":                   {calls.Refused, ""},

@@ -22,6 +22,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"strconv"
 	"sync"
@@ -112,6 +113,11 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 		vetted: map[string]time.Time{},
 		doubts: receiving.NewSeen[string](maxDoubts),
 	}, nil
+}
+
+// dial makes the connections of WebSockets as those of all calls are made.
+func (c *Channel) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	return c.http.Transport.(bounded).DialContext(ctx, network, addr)
 }
 
 // Name returns "slack".
