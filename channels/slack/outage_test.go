@@ -28,7 +28,7 @@ func TestLongOutages(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				c.http.Transport.(bounded).Transport.DialContext = dial
+				c.http.Transport.(bounded).DialContext = dial
 				return c
 			})
 		})
