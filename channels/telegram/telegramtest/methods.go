@@ -26,8 +26,9 @@ const (
 var methods = map[string]func(*Server, params) (any, error){
 	"getMe":               (*Server).getMe,
 	"getChat":             (*Server).getChat,
-	"getWebhookInfo":      func(s *Server, _ params) (any, error) { return map[string]any{"url": s.webhook}, nil },
-	"deleteWebhook":       func(s *Server, _ params) (any, error) { s.webhook = ""; return true, nil },
+	"getWebhookInfo":      (*Server).webhookInfo,
+	"deleteWebhook":       (*Server).deleteWebhook,
+	"setWebhook":          (*Server).setWebhook,
 	"setMyCommands":       (*Server).setMyCommands,
 	"sendMessage":         (*Server).sendMessage,
 	"sendDocument":        (*Server).sendDocument,
@@ -122,7 +123,7 @@ func (s *Server) send(p params, m *Message) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.throttle(); err != nil {
+	if err := s.throttle(m.Chat); err != nil {
 		return nil, err
 	}
 	if to != 0 {
@@ -149,17 +150,6 @@ func (s *Server) sendDocument(p params) (any, error) {
 	}
 	m.FileName, m.File = f.name, f.content
 	return s.send(p, m)
-}
-
-// throttle counts a message or an edit against the rate limit.
-func (s *Server) throttle() error {
-	now := time.Now()
-	s.sent = slices.DeleteFunc(s.sent, func(t time.Time) bool { return now.Sub(t) >= time.Second })
-	if len(s.sent) >= s.perSecond {
-		return &APIError{Code: http.StatusTooManyRequests, Description: "Too Many Requests: retry after 1", RetryAfter: 1}
-	}
-	s.sent = append(s.sent, now)
-	return nil
 }
 
 // compose checks and makes a message of the bot.
@@ -284,7 +274,7 @@ func (s *Server) editMessageText(p params) (any, error) {
 		return nil, bad("message is not modified: specified new message content and reply markup are exactly the same as " +
 			"a current content and reply markup of the message")
 	}
-	if err := s.throttle(); err != nil {
+	if err := s.throttle(m.Chat); err != nil {
 		return nil, err
 	}
 	next.Edits++

@@ -57,6 +57,8 @@ type Server struct {
 	hasty      bool
 	unmarked   bool // no markup is understood
 	webhook    string
+	endPush    context.CancelFunc // ends the bringing of updates to the webhook; nil if none are brought
+	pushing    sync.WaitGroup
 	commands   map[commandKey][]Command
 
 	queries   map[string]*query
@@ -67,8 +69,11 @@ type Server struct {
 	asides    map[int]int64       // who sent the bot a message that nobody else sees
 	old       bool
 
+	webhookError string
+
 	perSecond int
-	sent      []time.Time
+	limits    Limits
+	sent      []sending
 }
 
 // An APIError is an answer of the service that is no success. It is an error.
@@ -117,8 +122,10 @@ func (s *Server) ResetToken() string {
 func (s *Server) Close() {
 	s.Site.Close()
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.endWebhook()
 	s.notify()
+	s.mu.Unlock()
+	s.pushing.Wait()
 }
 
 // notify wakes whoever waits for a change; s.mu is held.
@@ -143,22 +150,6 @@ func (s *Server) SetQueryLife(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queryLife = d
-}
-
-// SetRate sets how many messages and edits the bot may send in a second; 30 at
-// the start.
-func (s *Server) SetRate(perSecond int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.perSecond = perSecond
-}
-
-// SetWebhook sets a webhook, as another program with the same token would.
-func (s *Server) SetWebhook(address string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.webhook = address
-	s.notify()
 }
 
 var (
