@@ -3,16 +3,12 @@ package discordtest
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"approver.example/channels/channeltest/fake"
 )
@@ -102,7 +98,7 @@ func (s *Server) healthy(w http.ResponseWriter, r *http.Request) bool {
 
 // serve runs a handler and writes what it returns as JSON.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, h func(r *http.Request) (any, error)) {
-	if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/messages") && !s.mayPost(w, r) {
+	if !s.within(w, r) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxUpload)
@@ -127,51 +123,6 @@ func writeError(w http.ResponseWriter, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(e.status)
 	_ = json.NewEncoder(w).Encode(e)
-}
-
-// limited answers 429 as Discord does.
-func limited(w http.ResponseWriter, after time.Duration, global bool) {
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Retry-After", strconv.Itoa(int(after/time.Second)+1))
-	h.Set("X-RateLimit-Scope", "user")
-	if global {
-		h.Set("X-RateLimit-Global", "true")
-		h.Set("X-RateLimit-Scope", "global")
-	}
-	w.WriteHeader(http.StatusTooManyRequests)
-	_ = json.NewEncoder(w).Encode(map[string]any{
-		"message": "You are being rate limited.", "retry_after": after.Seconds(), "global": global,
-	})
-}
-
-// mayPost keeps a channel's rate limit and writes its headers.
-func (s *Server) mayPost(w http.ResponseWriter, r *http.Request) bool {
-	s.mu.Lock()
-	now := time.Now()
-	key := r.URL.Path
-	recent := slices.DeleteFunc(s.posts[key], func(t time.Time) bool { return now.Sub(t) >= s.PostWindow })
-	full := len(recent) >= s.PostLimit
-	reset := s.PostWindow
-	if len(recent) > 0 {
-		reset = s.PostWindow - now.Sub(recent[0])
-	}
-	if !full {
-		recent = append(recent, now)
-	}
-	s.posts[key] = recent
-	limit := s.PostLimit
-	s.mu.Unlock()
-	h := w.Header()
-	h.Set("X-RateLimit-Bucket", "f00")
-	h.Set("X-RateLimit-Limit", strconv.Itoa(limit))
-	h.Set("X-RateLimit-Remaining", strconv.Itoa(max(limit-len(recent), 0)))
-	h.Set("X-RateLimit-Reset", fmt.Sprintf("%.3f", float64(now.Add(reset).UnixMilli())/1000))
-	h.Set("X-RateLimit-Reset-After", fmt.Sprintf("%.3f", reset.Seconds()))
-	if full {
-		limited(w, reset, false)
-	}
-	return !full
 }
 
 func (s *Server) authorized(h func(r *http.Request) (any, error)) func(r *http.Request) (any, error) {

@@ -31,6 +31,9 @@ type Server struct {
 	// Discord's own window is five seconds.
 	PostLimit  int
 	PostWindow time.Duration
+	// EditLimit is how many edits of messages one channel takes within PostWindow, and GlobalLimit how many requests
+	// the bot may make in a second, other than answers to interactions: 50 at Discord. Zero is no limit.
+	EditLimit, GlobalLimit int
 	// MessageContent reports whether the privileged intent is switched on.
 	MessageContent bool
 	// NoEmbeds makes the bot lack the permission Embed Links: its embeds are
@@ -57,9 +60,9 @@ type Server struct {
 	users        map[string]*user
 	channels     map[string]*channel
 	messages     map[string]*message
-	files        map[string][]byte // by path
-	nonces       map[string]string // channel and nonce to message id
-	posts        map[string][]time.Time
+	files        map[string][]byte      // by path
+	nonces       map[string]string      // channel and nonce to message id
+	requests     map[string][]time.Time // by bucket
 	commands     map[string]*command
 	interactions map[string]*interaction // by token
 	whispers     []*whisper
@@ -95,7 +98,7 @@ func New() *Server {
 		budget: 1000,
 		users:  map[string]*user{}, channels: map[string]*channel{}, messages: map[string]*message{},
 		files:  map[string][]byte{},
-		nonces: map[string]string{}, posts: map[string][]time.Time{}, commands: map[string]*command{},
+		nonces: map[string]string{}, requests: map[string][]time.Time{}, commands: map[string]*command{},
 		interactions: map[string]*interaction{}, sessions: map[*session]bool{}, resumable: map[string]*session{},
 	}
 	s.app, s.bot, s.guild = s.id(), s.id(), s.id()

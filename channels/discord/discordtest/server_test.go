@@ -325,6 +325,62 @@ func TestRateLimitAndPings(t *testing.T) {
 	}
 }
 
+// Posts and edits of a channel have a bucket each, whatever the message; the headers say what is left of it. The
+// limit of all requests of the bot leaves answers to interactions alone.
+func TestBuckets(t *testing.T) {
+	s := New()
+	defer s.Close()
+	s.PostLimit, s.EditLimit, s.PostWindow = 3, 2, time.Minute
+	here, there := "/v10/channels/"+s.AddChannel()+"/messages", "/v10/channels/"+s.AddChannel()+"/messages"
+	said := map[string]any{"content": "x"}
+	_, _, first := ask(t, s, s.Token(), "POST", here, said)
+	_, _, second := ask(t, s, s.Token(), "POST", here, said)
+	_, _, other := ask(t, s, s.Token(), "POST", there, said)
+	for i, c := range []struct {
+		method, path string
+		want         int
+	}{
+		{"PATCH", here + "/" + first["id"].(string), 200}, {"PATCH", here + "/" + second["id"].(string), 200},
+		{"PATCH", here + "/" + second["id"].(string), 429}, {"PATCH", there + "/" + other["id"].(string), 200},
+		{"POST", here, 200}, {"POST", here, 429}, {"GET", here + "/" + first["id"].(string), 200},
+	} {
+		status, _, got := ask(t, s, s.Token(), c.method, c.path, said)
+		wait, _ := got["retry_after"].(float64)
+		if status != c.want || status == 429 && (wait < 30 || got["global"] != false) {
+			t.Errorf("%d, %s %s: %d %v", i, c.method, c.path, status, got)
+		}
+	}
+	body := strings.NewReader(`{"content":"x"}`)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+there, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bot "+s.Token())
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if h := resp.Header; h.Get("X-RateLimit-Remaining") != "1" || h.Get("X-RateLimit-Limit") != "3" ||
+		h.Get("X-RateLimit-Reset-After") < "3" || h.Get("X-RateLimit-Bucket") == "" {
+		t.Errorf("the headers are %v", h)
+	}
+	s.mu.Lock()
+	s.GlobalLimit, s.PostLimit, s.EditLimit = 2, 0, 0
+	s.mu.Unlock()
+	limited := 0
+	for range 4 {
+		status, _, got := ask(t, s, s.Token(), "GET", here+"/"+first["id"].(string), nil)
+		if status == 429 && got["global"] == true {
+			limited++
+		}
+	}
+	if status, code, _ := ask(t, s, "", "POST", "/v10/interactions/1/x/callback", said); status == 429 || limited == 0 {
+		t.Errorf("%d of 4 requests wait, an answer gets %d %d", limited, status, code)
+	}
+}
+
 // connect identifies and returns the connection, or the close code.
 func connect(t *testing.T, s *Server, query, token string, intents int) (*websocket.Conn, int) {
 	t.Helper()
