@@ -40,6 +40,8 @@ type Options struct {
 	TriggerTTL   time.Duration // how long a trigger opens a dialog; 0 means 3 s
 	PingInterval time.Duration // between the server's pings; 0 means 5 s
 	Burst        int           // messages to one conversation at once before one a second; 0 means 60
+	Edits        int           // edits of messages at once, in all, before one a second; 0 means as many as Burst
+	RetryAfter   time.Duration // what a call that is too early is told to wait at least; 0 means until there is room
 	NoAppID      bool          // the greeting does not name the app
 	NoHome       bool          // the app has no Home tab
 	Commands     []string      // the app's own; nil means /approve, /deny and /pair
@@ -132,6 +134,7 @@ func New(opts Options) *Server {
 	}
 	opts.PingInterval = cmp.Or(opts.PingInterval, 5*time.Second)
 	opts.Burst = cmp.Or(opts.Burst, 60)
+	opts.Edits = cmp.Or(opts.Edits, opts.Burst)
 	s := &Server{
 		opts: opts, stop: make(chan struct{}),
 		users: map[string]User{}, rooms: map[string]*room{}, waiting: map[string]*envelope{},
@@ -232,7 +235,7 @@ func (s *Server) Break(f fake.Fault) {
 
 // faults are what the service says when it misbehaves.
 var faults = map[fake.Fault]func(http.ResponseWriter){
-	fake.RateLimited: func(w http.ResponseWriter) { answer(w, nil, errTooMany) },
+	fake.RateLimited: func(w http.ResponseWriter) { answer(w, nil, limitError(time.Second)) },
 	fake.Malformed: func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		_, _ = io.WriteString(w, `{"ok":true,"ts":"17`)
@@ -313,29 +316,6 @@ func (r *room) find(ts string) *Message {
 		}
 	}
 	return nil
-}
-
-// A bucket allows bursts, then one a second.
-type bucket struct {
-	left float64
-	at   time.Time
-}
-
-// take reports whether another call fits; the lock is held.
-func (s *Server) take(key string, burst int) bool {
-	b := s.buckets[key]
-	now := time.Now()
-	if b == nil {
-		b = &bucket{left: float64(burst), at: now}
-		s.buckets[key] = b
-	}
-	b.left = min(b.left+now.Sub(b.at).Seconds(), float64(burst))
-	b.at = now
-	if b.left < 1 {
-		return false
-	}
-	b.left--
-	return true
 }
 
 var upgrader = websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}

@@ -237,6 +237,39 @@ func TestRateLimit(t *testing.T) {
 	}
 }
 
+// Each conversation takes a burst and then one message a second; edits are counted by themselves, in all
+// conversations together. The wait that is asked for is enough, and may be longer.
+func TestRateLimits(t *testing.T) {
+	s := serve(t, slacktest.Options{Burst: 2, Edits: 1, RetryAfter: 2 * time.Second})
+	s.AddConversation(slacktest.Conversation{ID: "C0OTHER123"})
+	tried := func(method, room, ts string) (limited bool) {
+		got := call(t, s, method, slacktest.BotToken, "channel", room, "ts", ts, "text", "x")
+		limited = got["status"] == http.StatusTooManyRequests
+		if limited && got["retry"] != "2" || limited == (got["ok"] == true) {
+			t.Errorf("%s: %v", method, got)
+		}
+		return limited
+	}
+	for i, want := range []bool{false, false, true, true} {
+		if tried("chat.postMessage", room, "") != want {
+			t.Errorf("post %d: %v", i, !want)
+		}
+	}
+	if tried("chat.postMessage", "C0OTHER123", "") {
+		t.Error("another conversation waits too")
+	}
+	if tried("chat.update", room, s.Messages(room)[0].TS) {
+		t.Error("an edit waits for the posts")
+	}
+	if !tried("chat.update", "C0OTHER123", s.Messages("C0OTHER123")[0].TS) {
+		t.Error("edits have no limit")
+	}
+	time.Sleep(2 * time.Second)
+	if tried("chat.postMessage", room, "") || tried("chat.update", room, s.Messages(room)[0].TS) {
+		t.Error("the wait was not enough")
+	}
+}
+
 // socket opens a Socket Mode connection and reads the greeting.
 func socket(t *testing.T, s *slacktest.Server) *websocket.Conn {
 	t.Helper()

@@ -58,9 +58,6 @@ type refusal string
 // Error returns the code.
 func (r refusal) Error() string { return string(r) }
 
-// errTooMany is answered with the status 429.
-const errTooMany = refusal("ratelimited")
-
 // answer writes what a method returned.
 func answer(w http.ResponseWriter, v reply, err error) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
@@ -69,8 +66,8 @@ func answer(w http.ResponseWriter, v reply, err error) {
 	} else if err != nil {
 		v = reply{"error": err.Error()}
 	}
-	if errors.Is(err, errTooMany) {
-		w.Header().Set("Retry-After", "1")
+	if many, ok := errors.AsType[limitError](err); ok {
+		w.Header().Set("Retry-After", strconv.Itoa(many.seconds()))
 		w.WriteHeader(http.StatusTooManyRequests)
 	}
 	v["ok"] = v["error"] == nil
@@ -227,8 +224,8 @@ func (s *Server) content(a args, m *Message, update bool) error {
 }
 
 func (s *Server) postMessage(r *room, a args) (reply, error) {
-	if !s.take("chat.postMessage "+r.ID, s.opts.Burst) {
-		return nil, errTooMany
+	if err := s.take("chat.postMessage "+r.ID, s.opts.Burst); err != nil {
+		return nil, err
 	}
 	m := &Message{User: BotUser, BotID: BotID, Thread: a.get("thread_ts")}
 	if m.Thread != "" && r.find(m.Thread) == nil {
@@ -243,8 +240,8 @@ func (s *Server) postMessage(r *room, a args) (reply, error) {
 }
 
 func (s *Server) update(r *room, a args) (reply, error) {
-	if !s.take("chat.update", s.opts.Burst) {
-		return nil, errTooMany
+	if err := s.take("chat.update", s.opts.Edits); err != nil {
+		return nil, err
 	}
 	m := r.find(a.get("ts"))
 	switch {
