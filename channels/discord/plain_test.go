@@ -319,6 +319,9 @@ func TestPlainCardThatIsCut(t *testing.T) {
 			}
 			b.s.Refuse(c.parts...)
 			ref, all := b.post(b.here, card), b.s.Cards(b.here)
+			if b.c.Fits(card) || !b.c.Fits(high()) { // if its answer had been lost, nobody would know which form it has
+				t.Errorf("%s: the card is called whole, or another one is not", name)
+			}
 			says := map[bool]string{true: "read it before you answer", false: "could not be attached"}[attached]
 			if !ref.Partial || len(all) != 1 || !strings.Contains(all[0].Text, "bytes are hidden here") ||
 				!strings.Contains(all[0].Text, says) || slices.Contains(all[0].Buttons, fake.ApproveButton) ||

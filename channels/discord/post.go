@@ -46,6 +46,7 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 		if !refusesForm(err) {
 			return ref, err
 		}
+		c.plain.First(card.Request)
 		c.log.Warn("discord refuses what a card is made of", "request", card.Request, "conversation", to.Conversation,
 			"error", err)
 		if first == nil {
@@ -216,9 +217,11 @@ func (c *Channel) edit(ctx context.Context, ref approver.Ref, v view, got *sent)
 	})
 }
 
-// Fits reports whether a card is shown whole, without a file beside it.
+// Fits reports whether a card is shown whole, without a file beside it, in every form in which it may have been
+// posted.
 func (c *Channel) Fits(card approver.Card) bool {
-	return embedded.dialect().Fits(card)
+	return embedded.dialect().Fits(card) &&
+		(!c.plain.Has(card.Request) || bare.dialect().Fits(card) && asText.dialect().Fits(card))
 }
 
 // place refuses to post to a conversation that is not configured.

@@ -157,6 +157,28 @@ func TestPlainCardIsPostedOnce(t *testing.T) {
 	}
 }
 
+// The story: the answer to the post of a plain card was lost, which was cut where the usual card is not, and a plain yes
+// to it counted. Where nobody knows which form was posted, a card is whole only if each form is.
+func TestLostPlainCardIsNotCalledWhole(t *testing.T) {
+	for _, c := range refusedTypes {
+		server := workspace(t, slacktest.Options{})
+		ch, card := channel(t, server), (&bench{t: t}).card()
+		card.Body = channeltest.Command(strings.Repeat("x\n", 2000)) // each line takes more in a section
+		if !ch.Fits(card) {
+			t.Fatal("it is cut in the usual form")
+		}
+		server.RefuseBlocks(c.code, c.types...)
+		server.Trips.Add(fake.Trip{Call: "chat.postMessage", Skip: 1, Status: 502, Times: 2, Done: true})
+		server.Trips.Add(fake.Trip{Call: "conversations.history", Status: 502, Times: 2})
+		if _, err := ch.Post(t.Context(), hereDest, card); err == nil {
+			t.Fatal("the answer is not lost")
+		}
+		if other := (&bench{t: t}).card(); ch.Fits(card) || !ch.Fits(other) {
+			t.Error("the card is called whole, or another one is not")
+		}
+	}
+}
+
 // A card that is posted anew, with a new code, is another card, also as text.
 func TestDoubtIsOfOneTextCard(t *testing.T) {
 	server := workspace(t, slacktest.Options{})

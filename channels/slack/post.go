@@ -37,18 +37,20 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 	var first error
 	for f := inBlocks; f <= asText; f++ {
 		ref, err := c.postAs(ctx, to, card, f)
-		if err != nil && errors.Is(err, approver.ErrFinal) {
-			c.unvet(to.Conversation) // so that a cure is noticed at once
-		}
 		if !refusesForm(err) {
+			if errors.Is(err, approver.ErrFinal) {
+				c.unvet(to.Conversation) // so that a cure is noticed at once
+			}
 			return ref, err
 		}
+		c.plain.First(card.Request)
 		c.log.Warn("slack refuses what a card is made of", "request", card.Request, "conversation", to.Conversation,
 			"error", err)
 		if first == nil {
 			first = err
 		}
 	}
+	c.unvet(to.Conversation)
 	return approver.Ref{}, calls.Final("%w", first)
 }
 
@@ -83,8 +85,12 @@ func (c *Channel) postAs(
 	return ref, nil
 }
 
-// Fits reports whether a card is shown whole, without a file beside it.
-func (c *Channel) Fits(card approver.Card) bool { return inBlocks.dialect(c.Commands()).Fits(card) }
+// Fits reports whether a card is shown whole, without a file beside it, in every form in which it may have been
+// posted.
+func (c *Channel) Fits(card approver.Card) bool {
+	fits := func(f form) bool { return f.dialect(c.Commands()).Fits(card) }
+	return fits(inBlocks) && (!c.plain.Has(card.Request) || fits(inSections) && fits(asText))
+}
 
 // mark identifies one card in one place. It is the same at every try. It is keyed, so that it
 // reveals nothing of the code.
@@ -192,10 +198,10 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Ca
 			return fmt.Errorf("slack: update a card: %w", approver.ErrShowsLess)
 		}
 		err := c.edit(ctx, ref, m)
-		if errors.Is(err, approver.ErrFinal) {
-			c.unvet(ref.Conversation)
-		}
 		if !refusesForm(err) {
+			if errors.Is(err, approver.ErrFinal) {
+				c.unvet(ref.Conversation)
+			}
 			return err
 		}
 		c.log.Warn("slack refuses what a card is made of", "request", card.Request, "conversation", ref.Conversation,
@@ -204,6 +210,7 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Ca
 			first = err
 		}
 	}
+	c.unvet(ref.Conversation)
 	return calls.Final("%w", first)
 }
 
