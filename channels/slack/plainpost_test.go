@@ -157,8 +157,8 @@ func TestPlainCardIsPostedOnce(t *testing.T) {
 	}
 }
 
-// The story: the answer to the post of a plain card was lost, which was cut where the usual card is not, and a plain yes
-// to it counted. Where nobody knows which form was posted, a card is whole only if each form is.
+// The story: the answer to the post of a plain card was lost, which was cut where the usual card is not, and a plain
+// yes to it counted. Where nobody knows which form was posted, a card is whole only if each form is.
 func TestLostPlainCardIsNotCalledWhole(t *testing.T) {
 	for _, c := range refusedTypes {
 		server := workspace(t, slacktest.Options{})
