@@ -262,6 +262,34 @@ func TestPlainCardThatIsCut(t *testing.T) {
 	}
 }
 
+// The story: the file of a text card could not be attached, and neither could the card be taken back. The next try
+// finds it, so that there is one card, which says that the file is missing.
+func TestTextCardThatCannotBeTakenBack(t *testing.T) {
+	for name, trip := range map[string]fake.Trip{
+		"no deletion":      {Call: "chat.delete", Status: 502},
+		"deletion unheard": {Call: "chat.delete", Status: 502, Done: true},
+		"no new card":      {Call: "chat.postMessage", Skip: 3, Status: 502},
+		"new card unheard": {Call: "chat.postMessage", Skip: 3, Status: 502, Done: true},
+	} {
+		server := workspace(t, slacktest.Options{})
+		ch, card := channel(t, server), (&bench{t: t}).card()
+		card.Body = channeltest.Command(strings.Repeat("make all; ", 5000))
+		server.RefuseBlocks("invalid_blocks", "section")
+		server.Refuse("files.completeUploadExternal", "storage_limit_reached")
+		server.Trips.Add(trip)
+		server.Trips.Add(fake.Trip{Call: "conversations.history", Status: 502})
+		if ref, err := ch.Post(t.Context(), hereDest, card); err == nil || errors.Is(err, approver.ErrFinal) {
+			t.Errorf("%s: Post gives %+v, %v", name, ref, err)
+		}
+		server.Trips.Clear()
+		ref, err := ch.Post(t.Context(), hereDest, card)
+		if all := server.Cards(here); err != nil || len(all) != 1 || all[0].Message != ref.Message || !ref.Partial ||
+			!strings.Contains(all[0].Text, "could not be attached") || server.Messages(here)[0].Formatted {
+			t.Errorf("%s: %+v, %v; the cards are %.1500v", name, ref, err, all)
+		}
+	}
+}
+
 // What is not about the form of a card is final, and asked once.
 func TestRefusalThatIsNotAboutTheForm(t *testing.T) {
 	for _, says := range []string{"[ERROR] missing required field: channel",

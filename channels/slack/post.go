@@ -163,8 +163,12 @@ func (c *Channel) restate(
 	ctx context.Context, ref approver.Ref, card approver.Card, mark string, m message,
 ) (string, error) {
 	ts, err := c.replace(ctx, ref, card, mark, m)
-	if err == nil || ts == "" {
-		return ts, err
+	if err == nil {
+		return ts, nil
+	}
+	if ts == "" { // it may be there still, or anew
+		c.doubts.First(blockID(card.Request, mark))
+		return "", err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
 	defer cancel()
