@@ -111,7 +111,7 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 		cfg: cfg, log: log, token: token, key: token.Reveal(), outage: receiving.Outage{Log: log, Platform: "Discord"},
 		people: approver.People{}, guilds: map[string]string{},
 		wire: newWire(base, token), seen: receiving.NewSeen[string](4096),
-		plain: receiving.NewSeen[string](1024),
+		plain:     receiving.NewSeen[string](1024),
 		ackWithin: 2500 * time.Millisecond, hello: 15 * time.Second, silence: 20 * time.Second,
 		// Discord allows a thousand sessions a day.
 		backoff: calls.Backoff{First: time.Second, Last: time.Minute}, settled: 90 * time.Second,
