@@ -27,11 +27,12 @@ func TestAFileThatIsRefusedIsMendedFirst(t *testing.T) {
 	write("ttl: 120s\n")
 	read.Add("configuration", path)
 	write("ttl: 60s\n")
-	if got := read.Outdated(); len(got) != 1 || got[0].Refused || !strings.HasSuffix(got[0].Why, ": restart the daemon") {
+	notInUse := func(string) bool { return false }
+	if got := read.Outdated(notInUse); len(got) != 1 || got[0].Refused || !strings.HasSuffix(got[0].Why, ": restart the daemon") {
 		t.Errorf("a sound one: %+v", got)
 	}
 	write("ttl: 60s\nno_such_key: 1\n")
-	got := read.Outdated()
+	got := read.Outdated(notInUse)
 	if len(got) != 1 || !got[0].Refused || !strings.Contains(got[0].Why, "mend that first (approver check)") ||
 		!strings.Contains(got[0].Why, "no_such_key") {
 		t.Errorf("one that is refused: %+v", got)
