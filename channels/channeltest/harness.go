@@ -267,8 +267,10 @@ func (b *bench) post(to approver.Destination, card approver.Card) (approver.Ref,
 	if ref.Destination != to || ref.Message == "" {
 		b.t.Fatalf("Post returned %+v: want the destination %+v and the platform's message id", ref, to)
 	}
-	if f, ok := b.Channel.(approver.Fitter); ok && f.Fits(card) == ref.Partial {
-		b.t.Errorf("the card was posted with partial %v, and the channel says that it fits: %v", ref.Partial, f.Fits(card))
+	// One that does not fit may be whole all the same: its channel has plainer forms, with less room.
+	f, ok := b.Channel.(approver.Fitter)
+	if ok && f.Fits(card) && ref.Partial {
+		b.t.Error("the card was posted as a part of it, and the channel says that it fits")
 	}
 	return ref, b.shown(ref)
 }

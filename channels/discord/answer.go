@@ -110,6 +110,9 @@ func (in *intake) pressed(ctx context.Context, i *discordgo.Interaction, who per
 	case a.opens != 0:
 		_ = in.respond(ctx, i, discordgo.InteractionResponseModal, dialog(in.To(who.id, i.ChannelID), a.request,
 			a.opens, a.reply.Shown, headlineOf(i.Message), "", coveredBy(in.To(who.id, i.ChannelID), i.Message)))
+	case a.reply.Approve && a.reply.Method == approver.ByTap && i.Message != nil &&
+		!showsCall(len(i.Message.Embeds), i.Message.Content):
+		in.whisper(ctx, i, who, display.Msg("This card does not show its command, so it takes no yes. Deny works here."))
 	default:
 		r := who.says(a.reply, i.ChannelID)
 		if i.Message != nil {

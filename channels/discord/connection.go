@@ -27,6 +27,8 @@ import (
 const (
 	// writeWithin bounds one write to the gateway.
 	writeWithin = 3 * time.Second
+	// maxBeat bounds how rarely the gateway may want a heartbeat, in milliseconds: it is the sign of life.
+	maxBeat = 5 * 60 * 1000
 	// maxFrame bounds one message of the gateway, in bytes.
 	maxFrame = 64 << 20
 	// lastLook is how long a connection that is about to end still receives answers.
@@ -79,12 +81,12 @@ type connection struct {
 func (c *Channel) connect(ctx context.Context, last *session, in *intake) (ready time.Time, err error) {
 	address := last.address
 	if address == "" {
-		if address, err = c.mayIdentify(ctx); err != nil {
+		if address, err = c.mayIdentify(ctx, last.id != ""); err != nil {
 			return time.Time{}, err
 		}
 	}
 	const what = "discord: connect to the gateway"
-	full, err := withVersion(address)
+	full, err := c.withVersion(address)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -110,10 +112,12 @@ func (c *Channel) connect(ctx context.Context, last *session, in *intake) (ready
 	return g.serve(ctx, what)
 }
 
-// withVersion is the address of the gateway for our version of the API.
-func withVersion(address string) (string, error) {
+// withVersion is the address of the gateway for our version of the API. It is as well protected as the API itself:
+// the token is sent there.
+func (c *Channel) withVersion(address string) (string, error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "wss" && u.Scheme != "ws" {
+	plain := strings.HasPrefix(c.wire.base, "http:")
+	if err != nil || u.Host == "" || u.Scheme != "wss" && (!plain || u.Scheme != "ws") {
 		return "", errors.New("discord: the gateway's address is not readable")
 	}
 	if !strings.HasSuffix(u.Path, "/") {
@@ -186,7 +190,7 @@ func (g *connection) serve(ctx context.Context, what string) (ready time.Time, e
 	var terms struct {
 		Interval int64 `json:"heartbeat_interval"` // milliseconds
 	}
-	if err := json.Unmarshal(hello.Data, &terms); err != nil || terms.Interval <= 0 {
+	if err := json.Unmarshal(hello.Data, &terms); err != nil || terms.Interval <= 0 || terms.Interval > maxBeat {
 		return time.Time{}, errors.New("discord: the gateway did not say how often it wants a heartbeat")
 	}
 	g.patience(g.hello) // until it is ready

@@ -65,7 +65,6 @@ type Channel struct {
 	wire      *wire
 	rest      *discordgo.Session // for requests only: it is never opened
 	seen      *receiving.Seen[string]
-	plain     *receiving.Seen[string] // requests of cards whose usual form Discord refused
 	outage    receiving.Outage
 	contest   atomic.Bool // another daemon was reported in the log
 	pairing   pairing.Waiting
@@ -111,7 +110,6 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 		cfg: cfg, log: log, token: token, key: token.Reveal(), outage: receiving.Outage{Log: log, Platform: "Discord"},
 		people: approver.People{}, guilds: map[string]string{},
 		wire: newWire(base, token), seen: receiving.NewSeen[string](4096),
-		plain:     receiving.NewSeen[string](1024),
 		ackWithin: 2500 * time.Millisecond, hello: 15 * time.Second, silence: 20 * time.Second,
 		// Discord allows a thousand sessions a day.
 		backoff: calls.Backoff{First: time.Second, Last: time.Minute}, settled: 90 * time.Second,

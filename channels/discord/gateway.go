@@ -94,8 +94,9 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 }
 
 // mayIdentify checks that the token is good and that Discord allows another session today:
-// Discord resets the token of a bot that makes too many. It returns the gateway's address.
-func (c *Channel) mayIdentify(ctx context.Context) (address string, err error) {
+// Discord resets the token of a bot that makes too many. One that is taken up again is none. It returns the
+// gateway's address.
+func (c *Channel) mayIdentify(ctx context.Context, resumes bool) (address string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*c.hello)
 	defer cancel()
 	var got struct {
@@ -108,7 +109,7 @@ func (c *Channel) mayIdentify(ctx context.Context) (address string, err error) {
 	if err := c.call(ctx, "ask for the gateway", http.MethodGet, "gateway/bot", nil, nil, &got); err != nil {
 		return "", err
 	}
-	if got.Limit != nil && got.Limit.Remaining <= 0 {
+	if got.Limit != nil && got.Limit.Remaining <= 0 && !resumes {
 		wait := min(time.Duration(max(got.Limit.ResetAfter, 0))*time.Millisecond, 24*time.Hour)
 		return "", &calls.Error{Kind: calls.Limited, Wait: wait, Code: "sessions used up",
 			Words: "discord: the bot has used up its connections for today"}

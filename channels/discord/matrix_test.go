@@ -70,7 +70,8 @@ func (t try) press(action string, change func(e event)) {
 // shown is the card as Discord copies it into events.
 func (t try) shown() event {
 	return event{"id": t.message, "channel_id": t.channel, "author": event{"id": t.s.Bot(), "bot": true},
-		"content": t.card.Push, "components": []event{{"type": 1, "components": []event{
+		"content": t.card.Push, "embeds": []event{{"description": "git push"}},
+		"components": []event{{"type": 1, "components": []event{
 			{"type": 2, "style": 3, "label": "Approve", "custom_id": discordtest.CustomID(t.card.Request, "o")}}}}}
 }
 

@@ -314,7 +314,7 @@ func TestPlainCardThatIsCut(t *testing.T) {
 			b := newBench(t, func(b *bench) { b.s.NoFiles = !attached })
 			card := high()
 			card.Body = channeltest.Command(whole)
-			if !b.c.Fits(card) {
+			if !embedded.dialect().Fits(card) {
 				t.Fatal("it is cut in an embed too")
 			}
 			b.s.Refuse(c.parts...)

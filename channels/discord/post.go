@@ -24,6 +24,7 @@ const maxFile = 8 << 20
 type sent struct {
 	ID          string `json:"id"`
 	ChannelID   string `json:"channel_id"`
+	Content     string `json:"content"`
 	Embeds      []any  `json:"embeds"`
 	Components  []any  `json:"components"`
 	Attachments []any  `json:"attachments"`
@@ -46,7 +47,6 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 		if !refusesForm(err) {
 			return ref, err
 		}
-		c.plain.First(card.Request)
 		c.log.Warn("discord refuses what a card is made of", "request", card.Request, "conversation", to.Conversation,
 			"error", err)
 		if first == nil {
@@ -84,11 +84,13 @@ func (c *Channel) postAs(
 	ref := approver.Ref{Destination: to, Message: got.ID, Partial: v.partial}
 	if !got.has(v) { // what an earlier try posted in another form has the same nonce
 		files := got.Attachments
-		if err := c.edit(ctx, ref, v, &got); err != nil {
-			return approver.Ref{}, err
-		}
-		if len(got.Embeds) < len(v.Embeds) {
+		shown := showsCall(len(got.Embeds), got.Content)
+		err := c.edit(ctx, ref, v, &got)
+		switch {
+		case err == nil && len(got.Embeds) < len(v.Embeds), err != nil && !shown:
 			return approver.Ref{}, c.takeBack(ctx, ref)
+		case err != nil:
+			return approver.Ref{}, err
 		}
 		got.Attachments = files
 	}
@@ -99,6 +101,12 @@ func (c *Channel) postAs(
 		return c.ownUp(ctx, ref, card, f)
 	}
 	return ref, nil
+}
+
+// showsCall reports whether a message with buttons shows the call: in its embed, or in its text behind the headline
+// and the time. Without the permission Embed Links Discord drops the embed and keeps the buttons.
+func showsCall(embeds int, content string) bool {
+	return embeds > 0 || strings.Count(content, "\n") > 1
 }
 
 // has reports whether a message has the parts of a card.
@@ -217,11 +225,9 @@ func (c *Channel) edit(ctx context.Context, ref approver.Ref, v view, got *sent)
 	})
 }
 
-// Fits reports whether a card is shown whole, without a file beside it, in every form in which it may have been
-// posted.
+// Fits reports whether a card will be shown whole, without a file beside it, in whichever form it is posted.
 func (c *Channel) Fits(card approver.Card) bool {
-	return embedded.dialect().Fits(card) &&
-		(!c.plain.Has(card.Request) || bare.dialect().Fits(card) && asText.dialect().Fits(card))
+	return embedded.dialect().Fits(card) && bare.dialect().Fits(card) && asText.dialect().Fits(card)
 }
 
 // place refuses to post to a conversation that is not configured.

@@ -43,7 +43,6 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 			}
 			return ref, err
 		}
-		c.plain.First(card.Request)
 		c.log.Warn("slack refuses what a card is made of", "request", card.Request, "conversation", to.Conversation,
 			"error", err)
 		if first == nil {
@@ -85,11 +84,10 @@ func (c *Channel) postAs(
 	return ref, nil
 }
 
-// Fits reports whether a card is shown whole, without a file beside it, in every form in which it may have been
-// posted.
+// Fits reports whether a card will be shown whole, without a file beside it, in whichever form it is posted.
 func (c *Channel) Fits(card approver.Card) bool {
 	fits := func(f form) bool { return f.dialect(c.Commands()).Fits(card) }
-	return fits(inBlocks) && (!c.plain.Has(card.Request) || fits(inSections) && fits(asText))
+	return fits(inBlocks) && fits(inSections) && fits(asText)
 }
 
 // mark identifies one card in one place. It is the same at every try. It is keyed, so that it

@@ -44,7 +44,7 @@ const (
 	vetFor        = 10 * time.Minute // how long a conversation's check holds
 	cleanUp       = 2 * time.Second  // for taking back a half-posted card when ctx has ended
 	maxHistory    = 50               // messages looked through for a card that may have been posted
-	maxDoubts     = 1024             // cards remembered that may have been posted, or posted in a plain form
+	maxDoubts     = 1024             // cards remembered that may have been posted
 	maxUploadSize = 16 << 20         // bytes of an attached file
 )
 
@@ -76,7 +76,6 @@ type Channel struct {
 	bot    string                  // who we are, with the workspace; empty before Slack has said so
 	vetted map[string]time.Time    // when each conversation was found to be ours alone
 	doubts *receiving.Seen[string] // cards that may have been posted although the call failed
-	plain  *receiving.Seen[string] // requests of cards whose usual form Slack refused
 }
 
 // New makes the channel. Entries in log should name the channel. It reads the token files,
@@ -113,7 +112,6 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 		dead:   make(chan error, 1),
 		vetted: map[string]time.Time{},
 		doubts: receiving.NewSeen[string](maxDoubts),
-		plain:  receiving.NewSeen[string](maxDoubts),
 	}, nil
 }
 
