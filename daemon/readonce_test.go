@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"approver.example"
 )
 
 // Every file that is read once is told of, whatever becomes of it; nothing is told of those
@@ -77,3 +79,39 @@ func TestWhatIsReadOnceAndChanged(t *testing.T) {
 		})
 	}
 }
+
+// A token that was replaced in its file, and that its channel has taken since, is in force: nobody is
+// told to restart the daemon. A file that cannot be read is told of all the same.
+func TestATokenThatWasTakenIsInForce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(path, []byte("one"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var read ReadOnce
+	read.Add("secret", path)
+	if err := os.WriteFile(path, []byte("two"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := &Admin{channels: []approver.Channel{renewer{file: path}}}
+	if got := read.Outdated(d.inUse); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+	d.channels = []approver.Channel{renewer{file: path + ".other"}}
+	if got := read.Outdated(d.inUse); len(got) != 1 {
+		t.Errorf("another channel's token: %v", got)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	d.channels = []approver.Channel{renewer{file: path}}
+	if got := read.Outdated(d.inUse); len(got) != 1 {
+		t.Errorf("without the file: %v", got)
+	}
+}
+
+type renewer struct {
+	approver.Channel
+	file string
+}
+
+func (r renewer) Holds(file string) bool { return file == r.file }
