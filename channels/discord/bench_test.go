@@ -21,7 +21,7 @@ import (
 )
 
 // TestMain lets more tests run at once than there are processors: they wait
-// most of their time, not least a second for each goodbye to the gateway.
+// most of their time.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "16"); err != nil {
