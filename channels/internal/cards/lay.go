@@ -119,7 +119,7 @@ const cutShare = 3
 func (l *layout) fill(limits Limits) {
 	l.around, l.short = limits.trim(l.card)
 	l.body, l.joined, l.cutBody, l.hidden = nil, false, false, 0
-	l.blocks = l.shownBlocks(l.card)
+	l.blocks = shownBlocks(l.card)
 	for _, b := range l.blocks {
 		e := Element{Kind: ofBlock(b.Kind), Label: display.Flat(b.Label), Text: b.Text}
 		if e.Kind == Argument {
@@ -141,15 +141,12 @@ func (l *layout) fill(limits Limits) {
 func (l *layout) over() bool { return !l.fits && l.size(l.elements()) > l.Room }
 
 // shownBlocks are the blocks of the body. A command that the headline has whole is not shown twice.
-func (l *layout) shownBlocks(card approver.Card) []display.Block {
+func shownBlocks(card approver.Card) []display.Block {
 	if len(card.Body) != 1 || card.State.Settled() {
 		return card.Body
 	}
 	b := card.Body[0]
 	_, title, _ := strings.Cut(card.Push, " · ")
-	if l.Exact != nil && !l.Exact(b.Text) { // it is shown with changes, and its note stands below it
-		return card.Body
-	}
 	if b.Kind != display.Code || b.Label != "" || title != b.Text && !strings.HasPrefix(title, b.Text+" (") {
 		return card.Body
 	}
