@@ -50,6 +50,7 @@ func orphanedAfter(
 // one was told "This card is no longer valid": the no was lost. Now the first card takes a no always, and
 // a yes if it showed everything, whichever of the two is pressed; both show the end. Its code stays void.
 func TestACardThatACrashOrphaned(t *testing.T) {
+	const late = 15 * time.Second // the new card is there
 	for name, c := range map[string]struct {
 		after time.Duration // of the restart
 		sev   approver.Severity
@@ -59,22 +60,25 @@ func TestACardThatACrashOrphaned(t *testing.T) {
 		says  string
 	}{
 		"a no at once":             {0, approver.High, false, pressed("T-0", false), approver.OutcomeDenied, ""},
-		"a no after the new card":  {15 * time.Second, approver.High, false, pressed("T-0", false), approver.OutcomeDenied, ""},
-		"a no, cut":                {15 * time.Second, approver.High, true, pressed("T-0", false), approver.OutcomeDenied, ""},
-		"a no, catastrophic":       {15 * time.Second, approver.Catastrophic, true, pressed("T-0", false), approver.OutcomeDenied, ""},
+		"a no after the new card":  {late, approver.High, false, pressed("T-0", false), approver.OutcomeDenied, ""},
+		"a no, cut":                {late, approver.High, true, pressed("T-0", false), approver.OutcomeDenied, ""},
+		"a no, catastrophic":       {late, approver.Catastrophic, true, pressed("T-0", false), approver.OutcomeDenied, ""},
 		"a yes at once":            {0, approver.High, false, pressed("T-0", true), approver.OutcomeApproved, ""},
-		"a yes after the new card": {15 * time.Second, approver.High, false, pressed("T-0", true), approver.OutcomeApproved, ""},
-		"a yes, cut": {15 * time.Second, approver.High, true, pressed("T-0", true), approver.OutcomeNeedCode,
+		"a yes after the new card": {late, approver.High, false, pressed("T-0", true), approver.OutcomeApproved, ""},
+		"a yes, cut": {late, approver.High, true, pressed("T-0", true), approver.OutcomeNeedCode,
 			"never confirmed this card"},
-		"a yes, catastrophic": {15 * time.Second, approver.Catastrophic, false, pressed("T-0", true), approver.OutcomeNeedCode,
-			"type the code from the newest card"},
-		"a no in a reply to it":  {15 * time.Second, approver.High, false, plain("T-0", false), approver.OutcomeDenied, ""},
-		"a yes in a reply to it": {15 * time.Second, approver.High, false, plain("T-0", true), approver.OutcomeUnknown, ""},
-		"its code":               {15 * time.Second, approver.Catastrophic, false, codeOfFirst, approver.OutcomeUnknown, ""},
-		"the new card":           {15 * time.Second, approver.High, false, pressed("T-1", true), approver.OutcomeApproved, ""},
-		"the new card's code": {15 * time.Second, approver.Catastrophic, false, func(y *retried, _ approver.Card) approver.Outcome {
-			return y.code(true)
-		}, approver.OutcomeApproved, ""},
+		"a yes, catastrophic": {
+			late, approver.Catastrophic, false, pressed("T-0", true), approver.OutcomeNeedCode,
+			"type the code from the newest card",
+		},
+		"a no in a reply to it":  {late, approver.High, false, plain("T-0", false), approver.OutcomeDenied, ""},
+		"a yes in a reply to it": {late, approver.High, false, plain("T-0", true), approver.OutcomeUnknown, ""},
+		"its code":               {late, approver.Catastrophic, false, codeOfFirst, approver.OutcomeUnknown, ""},
+		"the new card":           {late, approver.High, false, pressed("T-1", true), approver.OutcomeApproved, ""},
+		"the new card's code": {
+			late, approver.Catastrophic, false,
+			func(y *retried, _ approver.Card) approver.Outcome { return y.code(true) }, approver.OutcomeApproved, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

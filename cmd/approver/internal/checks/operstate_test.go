@@ -28,7 +28,8 @@ func TestAFileThatIsRefusedIsMendedFirst(t *testing.T) {
 	read.Add("configuration", path)
 	write("ttl: 60s\n")
 	notInUse := func(string) bool { return false }
-	if got := read.Outdated(notInUse); len(got) != 1 || got[0].Refused || !strings.HasSuffix(got[0].Why, ": restart the daemon") {
+	if got := read.Outdated(notInUse); len(got) != 1 || got[0].Refused ||
+		!strings.HasSuffix(got[0].Why, ": restart the daemon") {
 		t.Errorf("a sound one: %+v", got)
 	}
 	write("ttl: 60s\nno_such_key: 1\n")
