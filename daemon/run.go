@@ -126,7 +126,7 @@ func runAll(
 // settleAfter is how long the daemon must have had little to do before it settles, and littleCPU what it may
 // have used of the processors in that time.
 const (
-	settleAfter = 500 * time.Millisecond
+	settleAfter = 250 * time.Millisecond
 	littleCPU   = settleAfter / 20
 )
 

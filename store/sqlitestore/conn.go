@@ -50,8 +50,6 @@ type query struct {
 // reads are the statements of a reader.
 func (s *statements) reads() []query {
 	return []query{
-		{&s.begin, `BEGIN`},
-		{&s.commit, `COMMIT`},
 		{&s.get, `SELECT rev, due, keep, value FROM records WHERE key = ?1`},
 		{&s.list, `SELECT key FROM records INDEXED BY due WHERE shard = ?1 AND due <= ?2 AND due < 9223372036854775807` +
 			` AND keep > ?3 ORDER BY due, key LIMIT ?4`},

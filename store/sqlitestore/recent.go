@@ -1,12 +1,9 @@
 package sqlitestore
 
 import (
-	"context"
-	"slices"
 	"sync"
 
 	"approver.example"
-	"approver.example/store/internal/arg"
 )
 
 // Bounds of what is remembered of the file.
@@ -105,30 +102,4 @@ func (k *recents) end(parts []part, committed bool) {
 			k.keep(p.key, recentRecord{p.rev, p.keep, p.value, true})
 		}
 	}
-}
-
-// ReadAhead implements approver.AheadReader: one look at the file for all, after which the records are
-// among the recents.
-func (s *Store) ReadAhead(ctx context.Context, keys ...string) context.Context {
-	keys = slices.DeleteFunc(slices.Clone(keys), func(key string) bool {
-		_, has := s.recents.get(key, "")
-		return has || arg.Key(key) != nil
-	})
-	if len(keys) < 2 { // a Get does as much
-		return ctx
-	}
-	_ = s.view(ctx, nil, func(c *conn) error { // whoever needs a record that cannot be read hears of it then
-		since := s.recents.now()
-		if err := c.begin.Exec(); err != nil {
-			return err
-		}
-		for _, key := range keys {
-			_, _ = s.read(c, key, "", since)
-		}
-		if err := c.commit.Exec(); err != nil {
-			c.dead = err // in a transaction that goes on, it would read what was, for ever
-		}
-		return c.dead
-	})
-	return ctx
 }

@@ -89,9 +89,8 @@ var (
 	_ approver.Sweeper = (*Store)(nil)
 	_ approver.Lister  = (*Store)(nil)
 
-	_ approver.RevReader   = (*Store)(nil)
-	_ approver.AheadReader = (*Store)(nil)
-	_ approver.Inspected   = (*Store)(nil)
+	_ approver.RevReader = (*Store)(nil)
+	_ approver.Inspected = (*Store)(nil)
 )
 
 // options are what only tests change.
