@@ -249,3 +249,17 @@ func TestKinds(t *testing.T) {
 		t.Errorf("%+v", err)
 	}
 }
+
+// A heartbeat is the only sign that a connection lives: a gateway that wants one once a day, or none, is not believed.
+func TestHeartbeatsThatAreTooRare(t *testing.T) {
+	t.Parallel()
+	for _, every := range []time.Duration{0, 24 * time.Hour, 1<<63 - 1} {
+		b := newBench(t, func(b *bench) { b.s.HeartbeatEvery = every }).run(nil)
+		b.until("the reason", func() bool {
+			return strings.Contains(b.logged(), "how often it wants a heartbeat")
+		})
+		if b.c.Reception().Up || b.s.Connected() > 0 {
+			t.Errorf("%v: answers are received", every)
+		}
+	}
+}
