@@ -150,7 +150,9 @@ func (m *Memory) Open(ctx context.Context, k Key, at time.Time) *Past {
 	p.seen = recordOf(m.seen, decodeSeen, n.seen, at)
 	m.mu.Unlock()
 	if r, ok := m.store.(approver.AheadReader); ok {
-		p.ctx = r.ReadAhead(ctx, slices.Concat([]string{n.demands}, p.taint.keyAhead(), p.seen.keyAhead())...)
+		if keys := slices.Concat(p.demands.keyAhead(), p.taint.keyAhead(), p.seen.keyAhead()); len(keys) > 0 {
+			p.ctx = r.ReadAhead(ctx, keys...)
+		}
 	}
 	p.refreshTrace()
 	return p

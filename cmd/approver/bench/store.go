@@ -34,6 +34,9 @@ func (r *rate) add(n int, took time.Duration) { r.n, r.took = r.n+n, r.took+took
 
 func (r *rate) perSecond() float64 { return over(float64(r.n), r.took.Seconds()) }
 
+// calmAfter is how long the daemons are left alone before they are measured.
+const calmAfter = 2 * time.Second
+
 // store measures approvals on one store. Every level has its own daemon and store. They all run at
 // the same time, and are measured in turn.
 func (b *bench) store(ctx context.Context, name string) (StoreFigures, error) {
@@ -51,6 +54,10 @@ func (b *bench) store(ctx context.Context, name string) (StoreFigures, error) {
 			return f, fmt.Errorf("%d pending: %w", pending, err)
 		}
 		levels = append(levels, l)
+	}
+	// The daemons still write what their start and the held requests left behind.
+	if err := pause(ctx, calmAfter); err != nil {
+		return f, err
 	}
 	began := time.Now()
 	for range b.rounds {
