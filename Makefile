@@ -1,5 +1,5 @@
 # The shortest way to each task; the work itself is in the go command and .ci.
-.PHONY: build classifier test race lint ci crash demo measure pictures e2e-agents
+.PHONY: build classifier test race lint ci crash rolling demo measure pictures e2e-agents
 
 build: ## build both programs into bin/
 	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
@@ -22,6 +22,9 @@ ci: ## everything that a change must pass
 crash: ## kill daemons 200 times on each store, and Redis under them; takes 45 minutes
 	APPROVER_CRASHES=200 go test -v -timeout 90m -run 'TestKill|TestRedis' ./cmd/approver/demo
 	APPROVER_KILLS=200 go test -v -timeout 30m -run 'TestAKill|TestThreeReplicas|TestReplicas' ./daemon
+
+rolling: ## kill replicas in turn for ten minutes on each kind of Redis; takes 45 minutes
+	APPROVER_ROLLING=10m go test -v -timeout 90m -run TestRollingKills ./cmd/approver/demo
 
 e2e-agents: ## play every agent's real program against a model on loopback; takes twenty minutes
 	bash .ci/agents

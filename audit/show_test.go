@@ -80,6 +80,9 @@ func manyCalls(t *testing.T) (o Options, ids []string) {
 }
 
 func TestShowFindsWhatDecodingEveryLineFinds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it computes in one goroutine: the race detector, which runs the short tests, has nothing to find")
+	}
 	o, ids := manyCalls(t)
 	if full, err := rotated(o.Dir); err != nil || len(full) < 2 {
 		t.Fatal(full, err)

@@ -62,6 +62,9 @@ func threeFiles(t *testing.T) (files map[string][]byte, keys Keys, head Head) {
 
 // Every byte of a log counts, and the line that it is in is named.
 func TestEveryByteFlipIsNamed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it computes in one goroutine: the race detector, which runs the short tests, has nothing to find")
+	}
 	files, keys, head := threeFiles(t)
 	dir := restore(t, files)
 	for name, content := range files {

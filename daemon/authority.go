@@ -69,6 +69,8 @@ func (h *authority) start(ctx context.Context) error {
 			"NO FORMER LISTS are in the store, although the audit is older: they are taken as they stand")
 	case errors.Is(err, approver.ErrNotFound):
 		return h.put(ctx, lines, "the first of this installation")
+	case errors.Is(err, approver.ErrAway): // its error has the cure
+		return fmt.Errorf("it cannot be read whose answers counted last: %w", err)
 	case err != nil:
 		return fmt.Errorf("it cannot be read whose answers counted last, so it is not known whom the approver lists add: "+
 			"%w: "+

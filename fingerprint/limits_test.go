@@ -258,6 +258,9 @@ func TestFoldersBehindLinksAreBound(t *testing.T) {
 // Ordinary projects have nothing that is not bound: a name that is always there would be
 // read by nobody.
 func TestOrdinaryProjectsAreBound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes minutes under the race detector, which has the small folders of the other tests")
+	}
 	p := newPlayground(t, "bin/make", "bin/npm", "bin/go", "bin/terraform", "bin/docker", "bin/kubectl",
 		"bin/pytest", "bin/git")
 	p.write("app/Makefile", "CFLAGS := $(CFLAGS) -O2\nSRC := $(wildcard *.c)\n.PHONY: all test\nall: $(SRC:.c=.o) "+

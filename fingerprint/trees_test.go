@@ -71,6 +71,9 @@ func largeRepository(t *testing.T) *playground {
 // many to read is bound by what the kernel says of it: nothing is named, and the binding is
 // the same as long as nothing changes.
 func TestALargeRepositoryIsBound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes minutes under the race detector, which has the small folders of the other tests")
+	}
 	p := largeRepository(t)
 	for _, c := range large {
 		before, unbound, err := p.b.Files(t.Context(), p.call(c.command))
@@ -182,6 +185,9 @@ func TestABuildInALargeRepositoryKeepsItsBinding(t *testing.T) {
 // What code in a large repository names beyond it is bound as well: a module in another
 // folder, a file that is put into the program, a folder that a link leads to.
 func TestWhatALargeRepositoryNamesIsBound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes minutes under the race detector, which has the small folders of the other tests")
+	}
 	p := largeRepository(t)
 	other := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(other, "go.mod"), []byte("module z\n"), 0o644))

@@ -69,6 +69,9 @@ func headline(t *testing.T, dir, command string, env map[string]string) (title, 
 // An agent works in ann/scratch, where a push is no great matter, and acts on acme/billing, in every way that git
 // and the shell have. A person who reads the headline must not believe that it is about scratch.
 func TestThePlaceIsWhereTheEffectIs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it computes in one goroutine: the race detector, which runs the short tests, has nothing to find")
+	}
 	dir := world(t, "")
 	for command, want := range arrows(`
 		git push --force => Force-push develop (ann/scratch) develop

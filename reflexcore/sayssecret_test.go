@@ -9,6 +9,9 @@ import (
 
 // What the body of a card hides is in none of its words, by whichever way the engine came to them.
 func TestWordsHaveNoSecretOfTheBody(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it computes in one goroutine: the race detector, which runs the short tests, has nothing to find")
+	}
 	const secret = "Xk93mPq7Lw2z"
 	for _, line := range []string{
 		`> mcp__db__delete_account {"password":"%","account":"%"}`,

@@ -38,6 +38,9 @@ func checkLimits(t testing.TB, v view) {
 }
 
 func TestRenderLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it computes in one goroutine: the race detector, which runs the short tests, has nothing to find")
+	}
 	for name, unit := range map[string]string{
 		"plain": "a", "escaped": "_", "ticks": "`", "fences": "``` ", "wide": "漢", "emoji": "🔥", "newlines": "\n",
 		"invalid": "\xff", "links": "https://",

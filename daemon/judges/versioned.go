@@ -159,6 +159,9 @@ func (f *inForce[V]) unless(ctx context.Context, last, file V) error {
 }
 
 func (f *inForce[V]) unreadable(err error) error {
+	if errors.Is(err, approver.ErrAway) { // its error has the cure
+		return fmt.Errorf("the %s that was in force last cannot be read: %w", f.spec.noun, err)
+	}
 	return fmt.Errorf("the %[1]s that was in force last cannot be read, so it is not known whether the %[1]s file "+
 		"loosens it: %[2]w: "+
 		"if a key was replaced, list the old one behind the new one; otherwise look for who changed %[3]s, and remove it "+

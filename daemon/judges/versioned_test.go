@@ -3,6 +3,7 @@ package judges
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -251,5 +252,17 @@ func TestAChangeOfPolicyThatCannotBeRecorded(t *testing.T) {
 	if err := f.tighten(t.Context(), policyOf(t, policyTight)); err == nil ||
 		f.active.Version() != policyOf(t, policyTight).Version() {
 		t.Errorf("%v, in force: %s", err, f.active.Version())
+	}
+}
+
+// The story: a daemon that was started while its Redis was away told people to look for a replaced key, and to
+// remove a record that says what they approved.
+func TestAStoreThatIsAwayIsNotSomebodyElsesChange(t *testing.T) {
+	f := testInForce(t, nil, nil, slog.New(slog.DiscardHandler))
+	for err, want := range map[error]bool{approver.ErrAway: false, approver.ErrTampered: true} {
+		got := f.unreadable(err)
+		if !errors.Is(got, err) || strings.Contains(got.Error(), "remove it") != want {
+			t.Errorf("%v: %v", err, got)
+		}
 	}
 }

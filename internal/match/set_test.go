@@ -124,6 +124,9 @@ func sampleOf(r *rand.Rand, expr string) string {
 // Texts made to match a guard's patterns, alone and among others, are found as
 // regexp finds them, whether states are remembered or not.
 func TestGuardsAreRegexp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it computes in one goroutine: the race detector, which runs the short tests, has nothing to find")
+	}
 	exprs := guardExprs(300)
 	res := compileAll(exprs)
 	sets := map[string]*Set{"remembered": mustNew(t, exprs, Limits{}),
@@ -203,6 +206,9 @@ func TestTooComplex(t *testing.T) {
 // Texts that ask for states without end leave the cache within its limit, be
 // it rows or threads that fill it.
 func TestCacheStaysWithinItsLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it computes in one goroutine: the race detector, which runs the short tests, has nothing to find")
+	}
 	const limit = 300_000
 	for name, exprs := range map[string][]string{"rows": guardExprs(300), "threads": {`a.{0,400}b`, `c.{0,400}d`}} {
 		s := mustNew(t, exprs, Limits{CacheBytes: limit})

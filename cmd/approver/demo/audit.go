@@ -13,6 +13,7 @@ import (
 // An auditLine is the part of an audit record that the demo reads.
 type auditLine struct {
 	Event      string `json:"event"`
+	Timestamp  string `json:"timestamp"`
 	Request    string `json:"request"`
 	Hash       string `json:"hash"`
 	Note       string `json:"note"`
