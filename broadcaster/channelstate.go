@@ -77,9 +77,10 @@ type ChannelState struct {
 	// Cards are the results of the last cards, for each destination that had any, in the
 	// order of the configuration.
 	Cards []CardsState
-	// Ended is why the channel ended by itself; nil while it runs. It is run again,
-	// see [Broadcaster.Run].
-	Ended error
+	// Ended is why the channel ended by itself, and EndedAt when it first did; nil and zero while it
+	// works. It is run again, see [Broadcaster.Run].
+	Ended   error
+	EndedAt time.Time
 
 	heardThere time.Time // when the process that receives last said that it does
 }
@@ -189,7 +190,15 @@ func (s *states) elsewhere(name string, there *Receiving, apart string) {
 
 // ended notes why a channel ended, or nil once it is back.
 func (s *states) ended(name string, err error) {
-	s.change(name, func(c *ChannelState) { c.Ended = err })
+	s.change(name, func(c *ChannelState) {
+		switch {
+		case err == nil:
+			c.EndedAt = time.Time{}
+		case c.EndedAt.IsZero():
+			c.EndedAt = time.Now()
+		}
+		c.Ended = err
+	})
 }
 
 // changeCards changes the state of the cards in a destination.

@@ -404,7 +404,7 @@ func TestWhyNobodyCouldBeAsked(t *testing.T) {
 			for _, to := range tt.asked {
 				r.Postings = append(r.Postings, Posting{To: to})
 			}
-			if got := x.Channels.unreached(r); !strings.Contains(got, tt.want) {
+			if got, _ := x.Channels.unreached(r); !strings.Contains(got, tt.want) {
 				t.Errorf("%v of %v: %s", tt.asked, tt.configured, got)
 			}
 		}

@@ -393,7 +393,7 @@ func (f failing) Post(_ context.Context, _ approver.Destination, c approver.Card
 
 // The story: the bot's token was revoked, so nobody hears the buttons any more,
 // but messages still go out. No card is posted there. The channel may come back, so
-// the call waits for that to its deadline, and the agent is then told the truth: not
+// the call waits for that for a minute, and the agent is then told the truth: not
 // that nobody answered, but that nobody could be asked.
 func TestADeafChannelIsUnreachable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -413,7 +413,7 @@ func TestADeafChannelIsUnreachable(t *testing.T) {
 		synctest.Wait()
 		began := time.Now()
 		v := b.Ask(t.Context(), testCall("c1"), approver.Verdict{Decision: approver.Ask, Severity: approver.High})
-		if v.Decision != approver.Deny || time.Since(began) != DefaultTTL ||
+		if v.Decision != approver.Deny || time.Since(began) < endedFor || time.Since(began) > endedFor+2*maxPause ||
 			!strings.Contains(v.Reason, "no approval channel could be reached") || chat.count() != 0 {
 			t.Errorf("after %v and %d cards: %v %s", time.Since(began), chat.count(), v.Decision, v.Reason)
 		}

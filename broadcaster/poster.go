@@ -104,7 +104,7 @@ func (d *poster) postUntil(ctx context.Context, r Request, i int, code tokens.Co
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		rep.tries++
 		rep.ref, rep.err = d.postOne(ctx, r, i, code, limit)
-		if rep.err == nil || ctx.Err() != nil || errors.Is(rep.err, approver.ErrFinal) {
+		if rep.err == nil || ctx.Err() != nil || errors.Is(rep.err, approver.ErrFinal) || d.nowhere(ctx, r.ID, rep.err) {
 			return rep
 		}
 		wait, more := jittered(pause), time.Duration(0)
@@ -147,6 +147,16 @@ func (d *poster) postOne(
 	d.channels.noteSent(work, to, err, d.channels.states.posted)
 	ref.Destination = to
 	return ref, err
+}
+
+// nowhere reports that a card need not be tried again: its channel has ended, err says, and there is no other
+// way to people. What people see of the request already is looked up.
+func (d *poster) nowhere(ctx context.Context, id string, err error) bool {
+	if !errors.Is(err, errEnded) {
+		return false
+	}
+	r, _, err := d.requests.load(ctx, id)
+	return err == nil && d.channels.noRoute(r.Postings)
 }
 
 // waitWhileWanted waits for a pause and returns for how long the request then still needs the
@@ -333,7 +343,7 @@ func (d *poster) noteUnreachable(ctx context.Context, id string) {
 		return r.End(approver.Denied, approver.Unreachable, now)
 	})
 	if err == nil {
-		if why := d.channels.unreached(r); why != seeLog { // else the log has each platform's error
+		if _, why := d.channels.unreached(r); why != seeLog { // else the log has each platform's error
 			d.Log.Info("nobody could be asked, so a call is denied", "request", id, "why", strings.TrimLeft(why, ":. "))
 		}
 		d.editor.settle(id)

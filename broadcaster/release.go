@@ -391,7 +391,7 @@ func (l *releases) verdict(r Request, runs bool) approver.Verdict {
 		reason := "another call with the same content has used this approval; run it again to ask anew"
 		return v.Blocked(reason, reason)
 	}
-	reason := res.Cause.Sentence()
+	reason, people := res.Cause.Sentence(), ""
 	switch res.Cause {
 	case approver.ByPerson:
 		reason = personsNo(res, who)
@@ -400,10 +400,12 @@ func (l *releases) verdict(r Request, runs bool) approver.Verdict {
 			"there to approve it",
 			display.Duration(r.Due.Sub(r.Created)))
 	case approver.Unreachable:
-		reason = "no approval channel could be reached, so the call was blocked" + l.channels.unreached(r)
+		reason = "no approval channel could be reached, so the call was blocked"
+		agent, all := l.channels.unreached(r)
+		reason, people = reason+agent, reason+all
 	default: // the sentence says it
 	}
-	v = v.Blocked(reason, reason)
+	v = v.Blocked(reason, cmp.Or(people, reason))
 	v.Unanswered = res.Cause == approver.TimedOut || res.Cause == approver.Unreachable
 	return v
 }

@@ -67,6 +67,13 @@ func (s *scripted) Post(ctx context.Context, to approver.Destination, card appro
 	return approver.Ref{}, fmt.Errorf("post: %w", now.err)
 }
 
+// plays makes the script another one.
+func (s *scripted) plays(script []step) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.script = script
+}
+
 // Fits is whether a card would be shown whole.
 func (s *scripted) Fits(approver.Card) bool { return !s.cut }
 
