@@ -125,16 +125,7 @@ func (l *alerts) card(r Request, agent Who, t display.Texts) approver.Card {
 // post posts a card in one destination, and tries a few times. It reports that no further try is of use.
 func (l *alerts) post(ctx context.Context, to approver.Destination, card approver.Card) (done bool) {
 	for try := 1; ; try++ {
-		err := l.channels.Deaf(to.Channel)
-		if err == nil {
-			within, cancel := context.WithTimeout(ctx, PostTimeout)
-			err = unpanicked(func() error {
-				_, err := l.channels.byName[to.Channel].Post(within, to, card)
-				return err
-			})
-			cancel()
-			l.channels.noteSent(ctx, to, err, l.channels.states.posted)
-		}
+		_, err := l.postOnce(ctx, to, card)
 		switch {
 		case err == nil || l.channels.nobodyThere(to.Channel, err):
 			return true
@@ -146,4 +137,22 @@ func (l *alerts) post(ctx context.Context, to approver.Destination, card approve
 			return false
 		}
 	}
+}
+
+// postOnce tries once to post a card in one destination.
+func (l *alerts) postOnce(
+	ctx context.Context, to approver.Destination, card approver.Card,
+) (ref approver.Ref, err error) {
+	if err := l.channels.Deaf(to.Channel); err != nil {
+		return ref, err
+	}
+	within, cancel := context.WithTimeout(ctx, PostTimeout)
+	defer cancel()
+	err = unpanicked(func() (err error) {
+		ref, err = l.channels.byName[to.Channel].Post(within, to, card)
+		return err
+	})
+	l.channels.noteSent(ctx, to, err, l.channels.states.posted)
+	ref.Destination = to
+	return ref, err
 }

@@ -42,6 +42,7 @@ type Broadcaster struct {
 	sweeper   *sweeper
 	opener    *opener
 	lockout   *lockout
+	outages   *outages
 	deeds     *deeds
 	waiting   *waitingCalls
 	receivers *receivers
@@ -103,9 +104,10 @@ func (b *Broadcaster) compose() {
 		Options: o, channels: b.Channels, grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor,
 		history: b.history, records: b.records, uptime: b.uptime, handovers: b.handovers,
 	}
+	alerts := &alerts{Options: o, cards: b.Cards, channels: b.Channels, requests: b.Requests, tasks: b.tasks}
+	b.outages = &outages{Options: o, alerts: alerts, cards: b.Cards, channels: b.Channels}
 	b.deeds = &deeds{
-		Options: o, controls: b.Controls, requests: b.Requests, begun: map[string]progress{},
-		alerts: &alerts{Options: o, cards: b.Cards, channels: b.Channels, requests: b.Requests, tasks: b.tasks},
+		Options: o, controls: b.Controls, requests: b.Requests, begun: map[string]progress{}, alerts: alerts,
 	}
 	b.sweeper = &sweeper{
 		Options: o, deeds: b.deeds, grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor,
@@ -158,6 +160,7 @@ func (b *Broadcaster) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	all.Go(func() { b.sweeper.sweep(ctx) })
 	all.Go(func() { b.Controls.guard(ctx) })
+	all.Go(func() { b.outages.watch(ctx) })
 	b.tasks.start(b.Removals.voidTakenOff)
 	b.tasks.start(b.releases.resumeGrants)
 	for _, c := range b.Options.Channels {

@@ -126,6 +126,15 @@ type CardsState struct {
 	// for example because somebody deleted it, says nothing about the destination.
 	StaleSince  time.Time
 	EditProblem string
+
+	failed  time.Time // when posting last failed
+	refused bool      // the platform refused it for good
+}
+
+// lasting reports that no card has reached the destination for longer than a moment: nobody tries again what is
+// no longer needed, so one failure that may be over says little.
+func (c CardsState) lasting(moment time.Duration) bool {
+	return !c.NoneSince.IsZero() && (c.refused || c.failed.Sub(c.NoneSince) >= moment)
 }
 
 // states are the states of channels, by name. The zero value is ready for concurrent use.
@@ -224,7 +233,7 @@ func (s *states) posted(to approver.Destination, err error) {
 		case c.NoneSince.IsZero():
 			c.NoneSince = now
 		}
-		c.Problem = display.OneLine(err.Error())
+		c.Problem, c.failed, c.refused = display.OneLine(err.Error()), now, errors.Is(err, approver.ErrFinal)
 	})
 }
 

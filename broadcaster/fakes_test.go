@@ -390,6 +390,9 @@ func composed(o Options) *Broadcaster {
 // tune changes options of a broadcaster whose parts are at work.
 func (b *Broadcaster) tune(change func(o *Options)) { change(&b.Options) }
 
+// quiet is for chats that count messages: nobody is told of an outage within this time.
+const quiet = 1000 * time.Hour
+
 // bench is a running broadcaster with two chats.
 type bench struct {
 	*Broadcaster
@@ -441,7 +444,7 @@ func newBenchUnder(t *testing.T, kv *memKV, store approver.KV, key []byte, old .
 			}
 			return nil
 		}, CodeKey: key, OldCodeKeys: old,
-		Log: slog.New(slog.DiscardHandler),
+		Log: slog.New(slog.DiscardHandler), OutageAfter: quiet,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -53,7 +53,8 @@ func newRouted(t *testing.T, kv *memKV, script []step, change func(o *Options)) 
 	x.stop()
 	r := &routed{
 		bench: x, one: &fragile{scripted: &scripted{chat: newChat("telegram")}},
-		two: &fragile{scripted: &scripted{chat: newChat("discord"), script: script}}, term: &screens{chat: newChat("terminal")},
+		two:  &fragile{scripted: &scripted{chat: newChat("discord"), script: script}},
+		term: &screens{chat: newChat("terminal")},
 	}
 	o := x.Options
 	o.Channels = []approver.Channel{r.one, r.two, r.term}
@@ -110,10 +111,12 @@ func TestACallThatCanReachNobodyIsDeniedAtOnce(t *testing.T) {
 		},
 		"both, while the call waits": {
 			script: bad, begin: func(x *routed) { x.one.shut(true); time.Sleep(2 * time.Minute) },
-			then: func(x *routed) { time.Sleep(5 * time.Second); x.two.shut(true) }, from: DefaultTTL, to: DefaultTTL, ended: true,
+			then: func(x *routed) { time.Sleep(5 * time.Second); x.two.shut(true) },
+			from: DefaultTTL, to: DefaultTTL, ended: true,
 		},
 		"one, and the other is down": {
-			script: bad, begin: func(x *routed) { x.one.shut(true); time.Sleep(2 * time.Minute) }, from: DefaultTTL, to: DefaultTTL,
+			script: bad, begin: func(x *routed) { x.one.shut(true); time.Sleep(2 * time.Minute) },
+			from: DefaultTTL, to: DefaultTTL,
 		},
 		"one, and the other asks for patience": {
 			script: always(step{err: busy(5 * time.Second)}),

@@ -64,7 +64,10 @@ type Options struct {
 	// RunAgain is the pause before a channel that ended by itself is run again; zero is
 	// DefaultRunAgain.
 	RunAgain time.Duration
-	Log      *slog.Logger
+	// OutageAfter is how long a channel must have been of no use before people are told on the others;
+	// zero is DefaultOutageAfter.
+	OutageAfter time.Duration
+	Log         *slog.Logger
 
 	process string // an id of this process
 }
@@ -82,6 +85,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.RunAgain <= 0 {
 		o.RunAgain = DefaultRunAgain
+	}
+	if o.OutageAfter <= 0 {
+		o.OutageAfter = DefaultOutageAfter
 	}
 	return o
 }

@@ -123,7 +123,7 @@ func newRetriedIn(t *testing.T, kv *memKV, telegram, discord []step, to ...appro
 			return fingerprint.Bind(c, "policy", nil, nil)
 		},
 		Limit:   func(context.Context, string, approver.ToolCall) error { return nil },
-		CodeKey: make([]byte, 32), Log: x.log.log(),
+		CodeKey: make([]byte, 32), Log: x.log.log(), OutageAfter: quiet,
 	})
 	if err != nil {
 		t.Fatal(err)

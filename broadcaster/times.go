@@ -11,6 +11,9 @@ const (
 	// DefaultRunAgain is how long a channel that ended by itself is left alone at first when
 	// nothing else is configured.
 	DefaultRunAgain = 30 * time.Second
+	// DefaultOutageAfter is how long a channel must have been of no use before people are told on the
+	// others, when nothing else is configured.
+	DefaultOutageAfter = time.Minute
 	// WithdrawGrace is how long a request waits for a courier whose connection
 	// ended.
 	WithdrawGrace = 3 * time.Second
