@@ -323,3 +323,21 @@ type downed struct {
 	*fragile
 	approver.ReceptionMeter
 }
+
+// A channel that ended is run again now and then, which it may take for a new beginning: it is of no use since it first
+// ended.
+func TestSinceWhenAChannelIsOfNoUse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		down := &downed{fragile: &fragile{scripted: &scripted{chat: newChat("telegram")}}}
+		x := newRouted(t, newMemKV(), nil, func(o *Options) { o.Channels[0] = down })
+		x.stop()
+		began := time.Now()
+		x.Channels.states.ended("telegram", errors.New("401"))
+		time.Sleep(time.Minute)
+		x.Channels.states.ended("telegram", errors.New("401"))
+		down.Failed(errors.New("401"))
+		if got := x.Channels.trouble("telegram"); !got.Since.Equal(began) || got.Why != "401" {
+			t.Errorf("%+v", got)
+		}
+	})
+}
