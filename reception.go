@@ -43,13 +43,33 @@ type Reception struct {
 	Good    time.Time // when the platform last answered; zero if never
 	Bad     time.Time // when it last failed; zero if never
 	Problem string    // the last failure, in one line for people, also while Up
+	// Contest says that another program takes answers of the same bot, and what helps; empty if none is
+	// known. ContestSince is since when. That it has stopped is never seen, so it counts for
+	// ContestFor after its last sign.
+	Contest      string
+	ContestSince time.Time
 }
+
+// ContestFor is how long another program with the same bot counts after it was last noticed.
+const ContestFor = time.Hour
 
 // A ReceptionMeter keeps the Reception of a channel. The zero value is ready; several
 // goroutines may use it.
 type ReceptionMeter struct {
-	mu  sync.Mutex
-	now Reception
+	mu        sync.Mutex
+	now       Reception
+	contested time.Time // when Contest was last noticed
+}
+
+// Contested notes that another program takes answers of the same bot. why says so for people, with what
+// helps.
+func (m *ReceptionMeter) Contested(why string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if now := time.Now(); m.now.Contest == "" || now.Sub(m.contested) >= ContestFor {
+		m.now.ContestSince = now
+	}
+	m.now.Contest, m.contested = display.OneLine(why), time.Now()
 }
 
 // Succeeded notes that answers arrive.
@@ -86,5 +106,9 @@ func (m *ReceptionMeter) Stopped() {
 func (m *ReceptionMeter) Reception() Reception {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.now
+	now := m.now
+	if time.Since(m.contested) >= ContestFor {
+		now.Contest, now.ContestSince = "", time.Time{}
+	}
+	return now
 }

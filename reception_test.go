@@ -39,3 +39,28 @@ func TestReception(t *testing.T) {
 		}
 	})
 }
+
+// Another program with the same bot is told with since when, and is forgotten an hour after its last sign. Answers
+// arrive all the same.
+func TestContest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var m ReceptionMeter
+		m.Succeeded()
+		began := time.Now()
+		m.Contested("another daemon\nhas it")
+		time.Sleep(ContestFor - time.Minute)
+		m.Contested("another daemon has it")
+		time.Sleep(ContestFor - time.Minute)
+		if got := m.Reception(); !got.Up || got.Contest != "another daemon has it" || !got.ContestSince.Equal(began) {
+			t.Errorf("%+v", got)
+		}
+		time.Sleep(time.Minute)
+		if got := m.Reception(); got.Contest != "" || !got.ContestSince.IsZero() {
+			t.Errorf("later: %+v", got)
+		}
+		m.Contested("another daemon has it")
+		if got := m.Reception(); got.Contest == "" || !got.ContestSince.Equal(time.Now()) {
+			t.Errorf("anew: %+v", got)
+		}
+	})
+}

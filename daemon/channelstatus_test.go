@@ -113,12 +113,15 @@ func TestStatusOfAChannel(t *testing.T) {
 			"has not reached its platform"},
 		"it ended, another leads": {broadcaster.ChannelState{Receiver: true, Solo: true, Ended: errors.New("401")}, nil,
 			false, true, "401"},
+		"another daemon has its bot": {broadcaster.ChannelState{Receiver: true, Reception: approver.Reception{
+			Up: true, Since: at, Contest: "another daemon receives: give each a bot", ContestSince: at.Add(time.Hour),
+		}}, nil, true, true, "slack LOSES ANSWERS since 2026-11-23 06:00:00 UTC: another daemon receives: give each a bot"},
 		"a card and answers missed": {broadcaster.ChannelState{Receiver: true, Reception: down, Cards: kicked(at)}, nil,
 			false, true, "NO CARD WENT OUT"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := adminapi.ChannelOf("slack", tt.state, tt.watchers)
-			said := s.Receiving() + "\n" + s.Posting()
+			said := s.Receiving() + "\n" + s.Contested() + s.Posting()
 			if s.Receives != tt.receives || s.Fails() != tt.fails || !strings.Contains(said, tt.want) {
 				t.Errorf("receives %v, fails %v, says %q\nwant %v, %v, %q", s.Receives, s.Fails(), said, tt.receives, tt.fails,
 					tt.want)

@@ -71,6 +71,10 @@ func TestTwoDaemonsOneBot(t *testing.T) {
 	}
 	other.until("the other one's log",
 		func() bool { return strings.Contains(other.logged(), "give each daemon a bot of its own") })
+	if now := other.c.Reception(); !now.Up || !strings.Contains(now.Contest, "give each daemon a bot of its own") ||
+		now.ContestSince.IsZero() {
+		t.Errorf("its status has %+v", now)
+	}
 	log, _ := other.stop()
 	if n := strings.Count(log, "level=ERROR"); n != 1 {
 		t.Errorf("the other daemon's log has %d errors:\n%s", n, log)

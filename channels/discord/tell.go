@@ -54,10 +54,12 @@ func (in *intake) contested() {
 	if since == nil || time.Since(*since) < in.handover {
 		return
 	}
+	const what = "another daemon receives with this Discord bot, and has a store of its own: answers may be met with " +
+		"the wrong words"
+	const cure = "give each daemon a bot of its own, or have them share one Redis store"
+	in.outage.Contested(what + ": " + cure)
 	if in.contest.CompareAndSwap(false, true) {
-		in.log.Error("another daemon receives with this Discord bot, and has a store of its own: answers may be met with "+
-			"the wrong words",
-			"cure", "give each daemon a bot of its own, or have them share one Redis store")
+		in.log.Error(what, "cure", cure)
 	}
 }
 

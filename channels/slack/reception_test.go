@@ -230,8 +230,12 @@ func TestTwoDaemonsOneApp(t *testing.T) {
 		!strings.Contains(other.logs.String(), "give each daemon an app of its own") {
 		t.Errorf("the other daemon's log has %d errors:\n%s", n, other.logs)
 	}
-	if strings.Contains(b.logs.String(), "level=ERROR") {
-		t.Errorf("the log has errors:\n%s", b.logs)
+	if now := other.channel.Reception(); !now.Up || !strings.Contains(now.Contest, "give each daemon an app of its own") ||
+		now.ContestSince.IsZero() {
+		t.Errorf("its status has %+v", now)
+	}
+	if strings.Contains(b.logs.String(), "level=ERROR") || b.channel.Reception().Contest != "" {
+		t.Errorf("%+v, the log:\n%s", b.channel.Reception(), b.logs)
 	}
 }
 

@@ -118,11 +118,11 @@ func (s *session) contested() {
 	if others == 0 {
 		return
 	}
-	s.contest.Do(func() {
-		s.log.Error("another daemon receives with this Slack app, and has a store of its own: Slack brings each answer to "+
-			"one of them, and the wrong one cannot count it",
-			"connections", others, "cure", "give each daemon an app of its own, or have them share one Redis store")
-	})
+	const what = "another daemon receives with this Slack app, and has a store of its own: Slack brings each answer to " +
+		"one of them, and the wrong one cannot count it"
+	const cure = "give each daemon an app of its own, or have them share one Redis store"
+	s.outage.Contested(what + ": " + cure)
+	s.contest.Do(func() { s.log.Error(what, "connections", others, "cure", cure) })
 }
 
 func (s *session) who() guard {

@@ -3,6 +3,7 @@ package adminapi
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"approver.example/broadcaster"
@@ -28,6 +29,10 @@ type Channel struct {
 	LastFailure time.Time `json:"last_failure,omitzero"`
 	Error       string    `json:"error,omitempty"`    // why it does not receive
 	LastPost    time.Time `json:"last_post,omitzero"` // of a card, in any of its chats
+	// Contest says that another daemon takes answers of the same bot, with what helps, and ContestSince
+	// since when that is known.
+	Contest      string    `json:"contest,omitempty"`
+	ContestSince time.Time `json:"contest_since,omitzero"`
 	// Off lists its chats that get no cards, and then those whose cards are not updated, in
 	// each group the longest first.
 	Off []chatOff `json:"off,omitempty"`
@@ -78,7 +83,7 @@ func (c chatOff) text() string {
 func ChannelOf(name string, c broadcaster.ChannelState, watchers *int) Channel {
 	s := Channel{
 		Name: name, Watchers: watchers, Since: c.Since.UTC(), LastSuccess: c.Good.UTC(), LastFailure: c.Bad.UTC(),
-		Off: chatsOff(c.Cards),
+		Off: chatsOff(c.Cards), Contest: c.Contest, ContestSince: c.ContestSince.UTC(),
 	}
 	for _, to := range c.Cards {
 		if to.LastPost.After(s.LastPost) {
@@ -109,10 +114,10 @@ func WithStoreTrouble(s Channel, now broadcaster.ChannelState, trouble string, s
 	return s
 }
 
-// Fails reports whether a channel brings no answers, or one of its chats gets no cards or
-// outdated ones. A terminal that nobody watches is normal.
+// Fails reports whether a channel brings no answers, or loses some to another daemon, or one of its chats gets
+// no cards or outdated ones. A terminal that nobody watches is normal.
 func (s Channel) Fails() bool {
-	return s.Error != "" || s.Watchers == nil && len(s.Off) > 0
+	return s.Error != "" || s.Contest != "" || s.Watchers == nil && len(s.Off) > 0
 }
 
 // Receiving describes in a sentence whether the channel receives.
@@ -139,6 +144,20 @@ func (s Channel) Receiving() string {
 		return s.Name + " receives in another daemon that shares the store, not in this one"
 	}
 	return s.Name + " receives" + since
+}
+
+// Says is all that there is to say of the channel, in a line each.
+func (s Channel) Says() string {
+	lines := []string{s.Receiving(), s.Contested(), s.Posting()}
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return line == "" }), "\n")
+}
+
+// Contested says in a sentence that another daemon takes answers of the same bot; it is empty if none is known.
+func (s Channel) Contested() string {
+	if s.Contest == "" {
+		return ""
+	}
+	return s.Name + " LOSES ANSWERS since " + s.ContestSince.Format(time.DateTime+" UTC") + ": " + s.Contest
 }
 
 // Posting describes the chat that has had a problem for longest, and counts the others; it is

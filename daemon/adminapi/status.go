@@ -182,7 +182,7 @@ func (s Status) Troubles() (all []trouble) {
 	}
 	for _, c := range s.Channels {
 		if c.Fails() {
-			all = append(all, trouble{PartChannel, "", strings.TrimSuffix(c.Receiving()+"\n"+c.Posting(), "\n"),
+			all = append(all, trouble{PartChannel, "", c.Says(),
 				"see docs/channels/" + c.Name + ".md"})
 		}
 	}

@@ -144,6 +144,7 @@ func Print(s adminapi.Status, state string) {
 	each("output", s.Output)
 	for _, c := range s.Channels {
 		line("channel", "%s", c.Receiving())
+		each("", c.Contested())
 		each("", c.Posting())
 	}
 	if len(s.Channels) == 0 {
