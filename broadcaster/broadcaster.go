@@ -68,9 +68,9 @@ func (b *Broadcaster) compose() {
 	o := &b.Options
 	b.tasks = &tasks{Options: o, ready: make(chan struct{}), single: map[any]bool{}}
 	b.records = &records{Options: o}
-	b.Channels = &Channels{Options: o, byName: map[string]approver.Channel{}}
+	b.Channels = &Channels{Options: o, byName: map[string]approver.Channel{}, wakes: map[string]chan struct{}{}}
 	for _, c := range o.Channels {
-		b.Channels.byName[c.Name()] = c
+		b.Channels.byName[c.Name()], b.Channels.wakes[c.Name()] = c, make(chan struct{}, 1)
 	}
 	b.Approvers = &Approvers{Options: o, channels: b.Channels}
 	b.Cards = &Cards{Options: o, approvers: b.Approvers}
@@ -150,9 +150,9 @@ func (b *Broadcaster) introduce() {
 //
 // A channel that ends by itself, because its token was revoked for example, does not stop the
 // others. Its error is logged once. It is run again after Options.RunAgain, and then less and
-// less often, up to every five minutes. Until it is back it gets no cards, because nobody
-// would receive their buttons. Run returns the errors of the channels that are not back at the
-// end.
+// less often, up to every two minutes, and at once for a request that reaches nobody else. Until it
+// is back it gets no cards, because nobody would receive their buttons. Run returns the errors of
+// the channels that are not back at the end.
 func (b *Broadcaster) Run(ctx context.Context) error {
 	if err := b.tasks.begin(ctx); err != nil {
 		return err

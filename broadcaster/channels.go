@@ -7,11 +7,8 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
-	"strings"
-	"time"
 
 	"approver.example"
-	"approver.example/display"
 )
 
 // Channels are the channels of this process: what each can do, and its state.
@@ -19,6 +16,7 @@ type Channels struct {
 	*Options
 
 	byName map[string]approver.Channel
+	wakes  map[string]chan struct{} // of those that ended: see wake
 	states states
 }
 
@@ -58,10 +56,14 @@ var errEnded = errors.New("the channel has ended")
 
 // Deaf returns why a channel receives no answers any more, or nil.
 func (h *Channels) Deaf(channel string) error {
-	if err := h.states.of(channel).Ended; err != nil {
-		return fmt.Errorf("%w: %w", errEnded, err)
+	s := h.State(channel)
+	if s.Ended == nil {
+		return nil
 	}
-	return nil
+	if why := s.since(); why != "" {
+		return fmt.Errorf("%w, and is not back yet: %s", errEnded, why)
+	}
+	return fmt.Errorf("%w: %w", errEnded, s.Ended)
 }
 
 // shownWhere are the channels that get cards.
@@ -163,86 +165,4 @@ func unpanicked(do func() error) (err error) {
 		}
 	}()
 	return do()
-}
-
-// seeLog tells an agent, whose user may look there.
-const seeLog = ". The operator finds why in approver's log, and in what approver status and approver doctor say"
-
-// endedFor is how long the channel of each card of a request must have ended before nobody is asked. Until
-// then it may have been a moment's trouble of the platform.
-const endedFor = time.Minute
-
-// noRoute reports that none of the cards can be shown to anybody: their channels have ended some time ago and
-// only people can bring them back, or they were refused, as by a screen that nobody watches. What is only away,
-// or has not begun yet, may come in time.
-func (h *Channels) noRoute(cards Postings) bool {
-	ended := 0
-	for _, p := range cards {
-		if p.Phase == Void || p.Phase == Failed && !p.Unsure {
-			continue
-		}
-		s := h.states.of(p.To.Channel)
-		if p.Phase == Posted || p.Unsure || s.Ended == nil || time.Since(s.EndedAt) < endedFor {
-			return false
-		}
-		ended++
-	}
-	return ended > 0
-}
-
-// unreached says, after a sentence, why nobody was shown a request, to its agent and to people. What a platform
-// answered is for people alone: an error may hold more than an agent may know.
-func (h *Channels) unreached(r Request) (agent, people string) {
-	if agent, people = h.shutOut(r.Postings); agent != "" {
-		return agent, people
-	}
-	why := h.unseen(r)
-	return why, why
-}
-
-// shutOut is unreached if a channel has ended, and no other one could show its card either.
-func (h *Channels) shutOut(cards Postings) (agent, people string) {
-	var names, whys []string
-	for _, p := range cards {
-		s := h.states.of(p.To.Channel)
-		switch {
-		case h.screen(p.To.Channel), p.Phase == Void:
-			continue
-		case s.Ended == nil && p.Phase == Failed && !p.Unsure:
-			whys = append(whys, p.To.Channel+": "+display.SafeLine(p.Error))
-			continue
-		case s.Ended == nil:
-			return "", ""
-		}
-		name := p.To.Channel + " (since " + s.EndedAt.UTC().Format("15:04 UTC") + ")"
-		if !slices.Contains(names, name) {
-			names, whys = append(names, name), append(whys, name+": "+display.SafeLine(s.Ended.Error()))
-		}
-	}
-	if len(names) == 0 {
-		return "", ""
-	}
-	const again = "Run the call again once that is mended, or while somebody watches a terminal (approver watch)"
-	return ": " + strings.Join(names, " and ") + " ended, which only people can mend, as when a token was revoked. " +
-			"The operator finds the cause and the cure with approver status. " + again,
-		": only people can mend that. " + strings.Join(whys, "; ") + ". approver doctor tells more. " + again
-}
-
-// unseen says, after a sentence, why nobody was shown a request although a channel of it has not ended.
-func (h *Channels) unseen(r Request) string {
-	elsewhere := "and no other channel is configured"
-	for _, to := range h.Destinations {
-		if !h.screen(to.Channel) {
-			elsewhere = "and this was to be asked nowhere else"
-		}
-	}
-	for _, p := range r.Postings {
-		if !h.screen(p.To.Channel) {
-			return seeLog
-		}
-	}
-	if len(r.Postings) == 0 {
-		return ": no channel is configured for it"
-	}
-	return ": nobody watches the " + r.Postings[0].To.Channel + " (approver watch), " + elsewhere
 }

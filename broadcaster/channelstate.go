@@ -1,6 +1,7 @@
 package broadcaster
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -83,7 +84,26 @@ type ChannelState struct {
 	EndedAt time.Time
 
 	heardThere time.Time // when the process that receives last said that it does
+	// began is when the channel was last run, and ended the same of the last run that ended by itself.
+	began, ended time.Time
 }
+
+// since is what keeps a channel that ended from coming back now, if that is something else than what it ended for:
+// a network may be away when the token works again. It is empty if only people can bring the channel back, as far
+// as is known.
+func (s ChannelState) since() string {
+	runs := s.Ended != nil && s.began.After(s.ended)
+	switch {
+	case runs && s.Solo && !s.Leads && s.Apart != "":
+		return s.Apart
+	case runs && s.Receiver && !s.Up && !s.Bad.Before(s.began) && s.Problem != display.OneLine(s.Ended.Error()):
+		return s.Problem
+	}
+	return ""
+}
+
+// shutOut reports that a channel has ended for something that only people can mend.
+func (s ChannelState) shutOut() bool { return s.Ended != nil && s.since() == "" }
 
 // A Hearing says where answers to a channel's cards arrive now. The zero value is nowhere.
 type Hearing struct {
@@ -99,7 +119,7 @@ func (s ChannelState) Hearing() Hearing {
 	away := s.Solo && !s.Leads
 	switch {
 	case s.Ended != nil:
-		return Hearing{Why: display.OneLine(s.Ended.Error())}
+		return Hearing{Why: cmp.Or(s.since(), display.OneLine(s.Ended.Error()))}
 	case away && s.Apart != "":
 		return Hearing{Why: s.Apart}
 	case away && s.There != nil && s.There.Up:
@@ -197,6 +217,11 @@ func (s *states) elsewhere(name string, there *Receiving, apart string) {
 	})
 }
 
+// runs notes that a channel is run.
+func (s *states) runs(name string) {
+	s.change(name, func(c *ChannelState) { c.began = time.Now() })
+}
+
 // ended notes why a channel ended, or nil once it is back.
 func (s *states) ended(name string, err error) {
 	s.change(name, func(c *ChannelState) {
@@ -206,7 +231,9 @@ func (s *states) ended(name string, err error) {
 		case c.EndedAt.IsZero():
 			c.EndedAt = time.Now()
 		}
-		c.Ended = err
+		if c.Ended = err; err != nil {
+			c.ended = c.began
+		}
 	})
 }
 

@@ -87,7 +87,7 @@ func TestAChannelThatEndedComesBack(t *testing.T) {
 		if s := b.Channels.State("telegram"); s.Ended == nil || s.Up || s.Leads || b.Channels.Deaf("telegram") == nil {
 			t.Errorf("while it is away: %+v", s)
 		}
-		if f.ran < 10 || f.ran > 25 {
+		if f.ran < 10 || f.ran > 45 {
 			t.Errorf("it was run %d times in an hour", f.ran)
 		}
 		f.set(nil)

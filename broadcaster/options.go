@@ -19,6 +19,8 @@ type Options struct {
 	// SyncRelease has the audit be durable before a call is released. It is for stores on other
 	// machines; what a local one has is never lost without this machine's disk.
 	SyncRelease bool
+	// Shared says that other daemons may use the store as well, and post the cards that this one cannot.
+	Shared bool
 	// OnAnswer is called in the background with every record of a person's yes or no, after the
 	// answer is in the store. It may be nil.
 	OnAnswer     func(context.Context, approver.Record)

@@ -60,16 +60,25 @@ type outage struct {
 	Process string    `json:"process"`         // which looks after it
 	At      time.Time `json:"at"`              // when that one last said so
 	Told    time.Time `json:"told"`            // when people began to be told
+	Said    time.Time `json:"said,omitzero"`   // when they were last told of another reason
 	Over    time.Time `json:"over,omitzero"`   // when the channel was back
-	Cards   []notice  `json:"cards,omitempty"` // that say how it is
+	Cards   []notice  `json:"cards,omitempty"` // that say how it is, or was
 	// Owed are the chats that have to be told how it is now.
 	Owed []approver.Destination `json:"owed,omitempty"`
 }
 
-// A notice is a card about an outage, and whether it says that the channel is back.
+// A notice is a card about an outage, and what it says: see outage.says.
 type notice struct {
 	Ref  approver.Ref `json:"ref"`
-	Back bool         `json:"back,omitempty"`
+	Says string       `json:"says"`
+}
+
+// says is what the cards are to say now: why the channel is of no use, or that it is back.
+func (o outage) says() string {
+	if !o.Over.IsZero() {
+		return "back"
+	}
+	return o.Why
 }
 
 // open reports that the channel is not back yet, as far as the record says.
@@ -77,8 +86,11 @@ func (o outage) open() bool { return o.ID != "" && o.Over.IsZero() }
 
 // unfinished reports that some chats or cards do not say yet how it is.
 func (o outage) unfinished() bool {
-	return len(o.Owed) > 0 || !o.Over.IsZero() && slices.ContainsFunc(o.Cards, func(c notice) bool { return !c.Back })
+	return len(o.Owed) > 0 || slices.ContainsFunc(o.Cards, func(c notice) bool { return c.Says != o.says() })
 }
+
+// changed reports that the same is wrong for another reason now.
+func (o outage) changed(t trouble) bool { return !t.none() && t.Chat == o.Chat && t.Why != o.Why }
 
 // differs reports that two records do not say the same of the cards.
 func (o outage) differs(other outage) bool {

@@ -33,6 +33,8 @@ const (
 	// for how long that counts.
 	outageSay  = 20 * time.Second
 	outageWord = time.Minute
+	// otherReason is the time between two edits that say another reason: some reasons change all the time.
+	otherReason = time.Minute
 	// outageKeep is how long the record is kept after the last word.
 	outageKeep = 30 * 24 * time.Hour
 )
@@ -102,13 +104,15 @@ func (o *outages) look(ctx context.Context, name string, t trouble, failed pause
 	case is.open() && o.channels.over(name, is.trouble):
 		is = is.ended(now)
 		o.Log.Info("people are told that a channel is back", "channel", name)
+	case is.open() && is.changed(t) && now.Sub(is.Said) >= otherReason:
+		is.Why, is.Said = t.Why, now
 	case going && mine && now.Sub(is.At) < outageSay && !is.unfinished():
 		return true, nil
 	case going:
 	case t.none() || now.Sub(is.Told) < tellAgain:
 		return false, nil
 	default:
-		is = outage{trouble: t, ID: uuid.NewString(), Told: now, Owed: o.others(name)}
+		is = outage{trouble: t, ID: uuid.NewString(), Told: now, Said: now, Owed: o.others(name)}
 		o.Log.Warn("people are told on the other channels that a channel is of no use", "channel", name, "error", t.Why)
 	}
 	is.Process, is.At = o.process, now
@@ -159,12 +163,13 @@ func (o *outages) tell(ctx context.Context, name string, is outage, failed pause
 	}
 	was := maps.Clone(failed)
 	due := func(to approver.Destination) bool { return !now.Before(was[to].until) }
+	old := func(c notice) bool { return c.Says != is.says() }
 	draw := func(to approver.Destination) approver.Card { return is.card(name, o.Host, o.cards.textsOf(to)) }
 	refs, errs := make([]approver.Ref, len(owed)), make([]error, len(owed)+len(cards))
 	_ = inParallel(len(errs), func(n int) error {
 		if n < len(owed) && due(owed[n]) {
 			refs[n], errs[n] = o.alerts.postOnce(ctx, owed[n], draw(owed[n]))
-		} else if c := n - len(owed); c >= 0 && back && !cards[c].Back && due(cards[c].Ref.Destination) {
+		} else if c := n - len(owed); c >= 0 && old(cards[c]) && due(cards[c].Ref.Destination) {
 			errs[n] = o.channels.updateOne(ctx, cards[c].Ref, draw(cards[c].Ref.Destination))
 		}
 		return nil
@@ -183,15 +188,15 @@ func (o *outages) tell(ctx context.Context, name string, is outage, failed pause
 		case !due(to), again(to, errs[n]):
 			is.Owed = append(is.Owed, to)
 		case errs[n] == nil:
-			is.Cards = append(is.Cards, notice{Ref: refs[n], Back: back})
+			is.Cards = append(is.Cards, notice{refs[n], is.says()})
 		}
 	}
 	for n, c := range cards {
 		switch to, err := c.Ref.Destination, errs[len(owed)+n]; {
-		case !back || c.Back || !due(to), again(to, err):
+		case !old(c) || !due(to), again(to, err):
 			is.Cards = append(is.Cards, c)
-		case err == nil:
-			is.Cards = append(is.Cards, notice{Ref: c.Ref, Back: true})
+		case err == nil, !back: // no message is worth it that only the reason is another one
+			is.Cards = append(is.Cards, notice{c.Ref, is.says()})
 		default: // it cannot be edited, so a message says it
 			is.Owed = append(is.Owed, to)
 		}

@@ -35,6 +35,7 @@ type report struct {
 	tries int
 	// unsure reports that a try may have been carried out although it failed: see Posting.
 	unsure   bool
+	left     bool // to the other processes that share the store
 	replaces bool // another card, which a crash left without a trace
 }
 
@@ -100,11 +101,12 @@ func (d *poster) ensureQuestionRecorded(ctx context.Context, r Request) bool {
 // needs the card, always with the same code: if the platform carried out a post whose answer
 // was lost, that card works as well. Interim results go to reports, at most twice.
 func (d *poster) postUntil(ctx context.Context, r Request, i int, code tokens.Code, reports chan<- report) report {
-	rep, limit := report{i: i}, PostTimeout
+	rep, limit, began := report{i: i}, PostTimeout, time.Now()
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		rep.tries++
 		rep.ref, rep.err = d.postOne(ctx, r, i, code, limit)
-		if rep.err == nil || ctx.Err() != nil || errors.Is(rep.err, approver.ErrFinal) || d.nowhere(ctx, r.ID, rep.err) {
+		if rep.err == nil || ctx.Err() != nil || errors.Is(rep.err, approver.ErrFinal) ||
+			d.hopeless(ctx, r, began, &rep) {
 			return rep
 		}
 		wait, more := jittered(pause), time.Duration(0)
@@ -147,16 +149,6 @@ func (d *poster) postOne(
 	d.channels.noteSent(work, to, err, d.channels.states.posted)
 	ref.Destination = to
 	return ref, err
-}
-
-// nowhere reports that a card need not be tried again: its channel has ended, err says, and there is no other
-// way to people. What people see of the request already is looked up.
-func (d *poster) nowhere(ctx context.Context, id string, err error) bool {
-	if !errors.Is(err, errEnded) {
-		return false
-	}
-	r, _, err := d.requests.load(ctx, id)
-	return err == nil && d.channels.noRoute(r.Postings)
 }
 
 // waitWhileWanted waits for a pause and returns for how long the request then still needs the
@@ -268,6 +260,8 @@ func (d *poster) note(ctx context.Context, id string, batch []report, stopping b
 			case rep.again:
 				p.Error = rep.err.Error()
 			case stopping:
+			case rep.left:
+				p.Until, p.Left, p.Error = now, d.process, rep.err.Error()
 			case rep.replaces && errors.Is(rep.err, approver.ErrFinal) && !p.Unsure:
 				p.Until, p.Refused, p.Error = now, append(slices.Clone(p.Refused), d.process), rep.err.Error()
 			default:
@@ -312,6 +306,8 @@ func (d *poster) logReport(r Request, rep report, channel string) {
 	switch {
 	case d.channels.nobodyThere(channel, rep.err):
 		level, what = slog.LevelDebug, "nobody is there to see a card"
+	case rep.left:
+		level, what = slog.LevelInfo, "a card is left to the other daemons that share the store"
 	case errors.Is(rep.err, errEnded) && rep.again:
 		level, what = slog.LevelDebug, "a card waits for its channel to come back"
 	case rep.again && rep.tries == 1:
@@ -343,7 +339,7 @@ func (d *poster) noteUnreachable(ctx context.Context, id string) {
 		return r.End(approver.Denied, approver.Unreachable, now)
 	})
 	if err == nil {
-		if _, why := d.channels.unreached(r); why != seeLog { // else the log has each platform's error
+		if agent, why := d.channels.unreached(r); agent != seeLog { // else the log has each platform's error
 			d.Log.Info("nobody could be asked, so a call is denied", "request", id, "why", strings.TrimLeft(why, ":. "))
 		}
 		d.editor.settle(id)

@@ -38,8 +38,10 @@ type Posting struct {
 	// Refused are the processes that the platform refused for good, for an edit or for the
 	// replacement of another process's card. Another process may have another bot.
 	Refused []string `json:"refused,omitempty"`
-	Error   string   `json:"error,omitempty"` // why posting failed
-	Upto    int      `json:"upto,omitempty"`  // the last identical call that the card shows
+	// Left is the process that left the card to the others, because it cannot reach anybody with it.
+	Left  string `json:"left,omitempty"`
+	Error string `json:"error,omitempty"` // why posting failed
+	Upto  int    `json:"upto,omitempty"`  // the last identical call that the card shows
 	// UptoAt is when it was known, by the store's clock, that the platform shows Upto.
 	UptoAt time.Time `json:"upto_at,omitzero"`
 	// Unsure reports that posting failed at least once and the platform did not say that it
@@ -102,7 +104,7 @@ func (p Posting) seen() bool {
 // counts no more. If its channel keeps messages, the card may be visible, and its buttons still count:
 // see Postings.with.
 func (p *Posting) replaced(volatile bool) {
-	p.Unsure = p.Unsure || p.Phase == Sending && !volatile
+	p.Unsure = p.Unsure || p.Phase == Sending && p.Left == "" && !volatile
 	p.Phase = Void
 }
 
@@ -190,6 +192,11 @@ type Postings []Posting
 // unseen reports that none of the cards was ever visible to people.
 func (ps Postings) unseen() bool {
 	return len(ps) > 0 && !slices.ContainsFunc(ps, func(p Posting) bool { return p.Ref.Message != "" || len(p.Also) > 0 })
+}
+
+// leftBy reports that a process left a card of a place to the others.
+func (ps Postings) leftBy(process string, to approver.Destination) bool {
+	return slices.ContainsFunc(ps, func(p Posting) bool { return p.Left != "" && p.Left == process && p.To == to })
 }
 
 // hold reports that a message is noted as one of the cards.

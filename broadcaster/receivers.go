@@ -16,7 +16,7 @@ import (
 // Times of a channel that ended by itself.
 const (
 	// maxRunAgain is how long it is left alone at most; at first it is DefaultRunAgain.
-	maxRunAgain = 5 * time.Minute
+	maxRunAgain = 2 * time.Minute
 	// steadyAfter is how long a channel that cannot say whether answers arrive must
 	// have run to be back.
 	steadyAfter = 10 * time.Second
@@ -34,6 +34,7 @@ type receivers struct {
 func (v *receivers) supervise(ctx context.Context, c approver.Channel) {
 	said := ""
 	for wait := v.RunAgain; ; wait = min(2*wait, max(v.RunAgain, maxRunAgain)) {
+		v.channels.states.runs(c.Name())
 		watch, stop := context.WithCancel(ctx)
 		var watching sync.WaitGroup
 		watching.Go(func() {
@@ -58,7 +59,7 @@ func (v *receivers) supervise(ctx context.Context, c approver.Channel) {
 			v.Log.Error("a channel has ended; it is run again now and then", "channel", c.Name(), "error", err)
 			said = err.Error()
 		}
-		if !sleep(ctx, jittered(wait)) {
+		if !v.channels.rest(ctx, c.Name(), jittered(wait)) {
 			return
 		}
 	}

@@ -32,7 +32,7 @@ func (d *poster) repost(ctx context.Context, id string) {
 		lost = d.lostPostings(r, now)
 	}
 	if refused := slices.DeleteFunc(slices.Clone(lost), func(i int) bool {
-		return !r.Postings[i].refusedTo(d.process)
+		return !d.givesUp(r, r.Postings[i])
 	}); len(refused) > 0 {
 		d.giveUpRefused(ctx, id, refused)
 		return // the others are replaced at the next look
@@ -52,6 +52,11 @@ func (d *poster) repost(ctx context.Context, id string) {
 	}
 	minted := r
 	ways, err := d.codes.mint(&minted, to, now)
+	for n, i := range lost {
+		if was := r.Postings[i]; err == nil && !d.channels.screen(was.To.Channel) {
+			minted.Postings[len(r.Postings)+n].Refused = was.Refused
+		}
+	}
 	if err == nil {
 		err = d.codes.saveLinks(ctx, ways, r.Due.Add(d.KeepFor))
 	}
@@ -82,14 +87,14 @@ func (d *poster) repost(ctx context.Context, id string) {
 	}
 }
 
-// giveUpRefused marks cards as failed that the platform refused this process for good, and
-// that no other process has posted in time.
+// giveUpRefused marks cards as failed that the platform refused this process for good, or that it left to others,
+// and that no other process has posted in time.
 func (d *poster) giveUpRefused(ctx context.Context, id string, refused []int) {
 	_, err := d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 		changed := false
 		r.Postings = slices.Clone(r.Postings)
 		for _, i := range refused {
-			if i < len(r.Postings) && slices.Contains(d.lostPostings(r, now), i) && r.Postings[i].refusedTo(d.process) {
+			if i < len(r.Postings) && slices.Contains(d.lostPostings(r, now), i) && d.givesUp(r, r.Postings[i]) {
 				r.Postings[i].Phase, changed = Failed, true
 				if d.channels.screen(r.Postings[i].To.Channel) {
 					r.Postings[i].Refused = nil // it was refused only because nobody watched
@@ -149,7 +154,7 @@ func (d *poster) lostPostings(r Request, now time.Time) []int {
 		}
 		presence, volatile := d.channels.byName[p.To.Channel].(approver.Presence)
 		until := p.Until
-		if !slices.Contains(d.Destinations, p.To) || p.refusedTo(d.process) {
+		if !slices.Contains(d.Destinations, p.To) || d.cannot(r, p) {
 			until = until.Add(othersGrace)
 		}
 		gone := p.Phase == Sending && !now.Before(until)

@@ -72,6 +72,7 @@ type Channel struct {
 	told      calls.Pauses[string] // who was told lately why their messages do not count
 	hints     receiving.Hints[string]
 	threads   threads
+	begun     calls.Pauses[struct{}] // since when the last session is, for sparedFor
 
 	// Times, changed by tests only.
 	ackWithin time.Duration // Discord voids an interaction that is not acknowledged in 3 s

@@ -19,6 +19,13 @@ import (
 // mostResumes is after how many failures a new session begins: an old one may be the trouble.
 const mostResumes = 3
 
+// A bot that Discord refuses is tried again and again, and begins a session each time. The last sparedSessions of
+// a day are begun sparedFor apart, so that some are left once it is mended.
+const (
+	sparedSessions = 300
+	sparedFor      = 5 * time.Minute
+)
+
 // closes are the gateway's close codes after which no retry helps, with what to do. After any
 // other the next connection may work.
 var closes = map[int]struct {
@@ -109,11 +116,19 @@ func (c *Channel) mayIdentify(ctx context.Context, resumes bool) (address string
 	if err := c.call(ctx, "ask for the gateway", http.MethodGet, "gateway/bot", nil, nil, &got); err != nil {
 		return "", err
 	}
-	if got.Limit != nil && got.Limit.Remaining <= 0 && !resumes {
+	if got.Limit == nil || resumes {
+		return got.URL, nil
+	}
+	if got.Limit.Remaining <= 0 {
 		wait := min(time.Duration(max(got.Limit.ResetAfter, 0))*time.Millisecond, 24*time.Hour)
 		return "", &calls.Error{Kind: calls.Limited, Wait: wait, Code: "sessions used up",
 			Words: "discord: the bot has used up its connections for today"}
 	}
+	if wait := c.begun.Left(struct{}{}); wait > 0 && got.Limit.Remaining <= sparedSessions {
+		return "", &calls.Error{Kind: calls.Limited, Wait: wait, Code: "few sessions left",
+			Words: fmt.Sprintf("discord: the bot has %d connections left for today, so it begins few", got.Limit.Remaining)}
+	}
+	c.begun.Note(struct{}{}, time.Now().Add(sparedFor))
 	return got.URL, nil
 }
 

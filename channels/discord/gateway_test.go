@@ -194,6 +194,24 @@ func TestSessionBudget(t *testing.T) {
 	}
 }
 
+// The story: the application could not use an intent, Discord refused each session of the bot, and the daemon tried
+// again whenever somebody had to be asked. When the intent was switched on at last, the thousand sessions of
+// the day were used up, and the bot stayed away until the next one. The last ones are spared now.
+func TestTheLastSessionsOfADayAreSpared(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	b.s.SetSessionBudget(sparedSessions)
+	b.s.RefuseSessions(4014)
+	b.run(nil)
+	b.until("the reason", func() bool { return strings.Contains(b.c.Reception().Problem, "connections left for today") })
+	if n := b.s.Identified(); n != 1 {
+		t.Errorf("the bot introduced itself %d times", n)
+	}
+	if _, err := b.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
 // Trouble at the commands' registration leaves everything else working.
 func TestCommandsCannotBeRegistered(t *testing.T) {
 	t.Parallel()
