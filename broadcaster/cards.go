@@ -52,6 +52,9 @@ func (v *Cards) card(r Request, t display.Texts, code tokens.Code) approver.Card
 		c.Choices = visibleChoices(r.Verdict.Choices)
 	}
 	c.Warnings = v.warnings(r, t, hidden)
+	if r.Renews && !code.IsZero() && !r.ended() {
+		c.Warnings = append(c.Warnings, t.Text("The code changes every two minutes: type the one that is here then."))
+	}
 	if res, ok := r.Told(); ok {
 		c.OneTap, c.Choices, c.Code = false, nil, tokens.Code{}
 		c.Result = t.Message(display.Msg("%s%s", resultOf(r, res), disowned(r)))

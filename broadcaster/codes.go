@@ -35,6 +35,9 @@ func (m *codes) mint(r *Request, to []approver.Destination, now time.Time) ([]co
 		if m.channels.screen(d.Channel) {
 			p.Hub = m.Host
 		}
+		if r.Renews {
+			p.CodeTill = now.Add(codeLife)
+		}
 		r.Postings, ways = append(r.Postings, p), append(ways, w)
 	}
 	return ways, nil

@@ -86,9 +86,9 @@ func (r Request) Extend(by string, now time.Time) (Request, error) {
 }
 
 // parkAt is when the courier of a call is to tell its agent to come back, by the clock of this process;
-// zero is never. A request that got more time may wait longer than its courier.
+// zero is never. A request that got more time, or has a wait of its own, may wait longer than its courier.
 func parkAt(ctx context.Context, r Request, call approver.ToolCall) time.Time {
-	if deadline, ok := ctx.Deadline(); ok && call.ParkAt.IsZero() && r.More > 0 && r.returns() {
+	if deadline, ok := ctx.Deadline(); ok && call.ParkAt.IsZero() && (r.More > 0 || r.Renews) && r.returns() {
 		return deadline.Add(-parkMargin)
 	}
 	return call.ParkAt

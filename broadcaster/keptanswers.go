@@ -23,6 +23,7 @@ type keptAnswers struct {
 type keptAnswer struct {
 	rep      approver.Reply
 	person   string
+	began    time.Time // when it was given, or later
 	kept     bool
 	replaced bool
 }
@@ -67,9 +68,17 @@ func (k *keptAnswers) begin(rep approver.Reply, person string) *keptAnswer {
 	if k.of == nil {
 		k.of = map[*keptAnswer]bool{}
 	}
-	one := &keptAnswer{rep: rep, person: person}
+	one := &keptAnswer{rep: rep, person: person, began: time.Now()}
 	k.of[one] = true
 	return one
+}
+
+// waited is for how long the answer of a context has been on its way here.
+func (k *keptAnswers) waited(ctx context.Context) time.Duration {
+	if one, _ := ctx.Value(answerKey{}).(*keptAnswer); one != nil {
+		return time.Since(one.began)
+	}
+	return 0
 }
 
 // keep keeps an answer. It returns false if it was replaced, or if there are too many.

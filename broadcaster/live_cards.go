@@ -27,12 +27,14 @@ type requestCards struct {
 
 type liveCard struct {
 	code  tokens.Code
-	said  string    // the last notice on it; empty if that is not known
-	full  bool      // it has no room for a notice
-	more  int       // how often its request had got more time when it was last edited
-	later time.Time // when a failed edit may be tried again
-	tries int       // failures in a row
-	late  bool      // an edit of it may still be carried out: see Posting.Late
+	hash  tokens.Hash // of code: another process may have given the card another one
+	owes  bool        // the card does not show the code yet
+	said  string      // the last notice on it; empty if that is not known
+	full  bool        // it has no room for a notice
+	more  int         // how often its request had got more time when it was last edited
+	later time.Time   // when a failed edit may be tried again
+	tries int         // failures in a row
+	late  bool        // an edit of it may still be carried out: see Posting.Late
 }
 
 // pruneEvery is how often requests are forgotten whose time is over, and whose end another process noted.
@@ -57,7 +59,29 @@ func (s *liveCards) note(r Request, codes map[int]tokens.Code) {
 		s.of[r.ID] = c
 	}
 	for i, code := range codes {
-		c.cards[i] = &liveCard{code: code, more: r.More}
+		c.cards[i] = &liveCard{code: code, hash: r.Postings[i].Code, more: r.More}
+	}
+}
+
+// renew remembers codes of a request that its cards have to show.
+func (s *liveCards) renew(r Request, codes map[int]tokens.Code) {
+	s.mu.Lock()
+	var was map[int]*liveCard
+	if c := s.of[r.ID]; c != nil {
+		was = maps.Clone(c.cards)
+	}
+	s.mu.Unlock()
+	s.note(r, codes)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.of[r.ID]
+	for i := range codes {
+		if c == nil || c.cards[i] == nil {
+			continue // it has ended
+		}
+		if c.cards[i].owes = true; was[i] != nil {
+			c.cards[i].full, c.cards[i].late = was[i].full, was[i].late
+		}
 	}
 }
 
@@ -77,7 +101,8 @@ func (c *requestCards) stale(r Request, host string) (stale []int) {
 	for i, p := range r.Postings {
 		card := c.cards[i]
 		if card != nil && p.Phase == Posted && (p.Hub == "" || p.Hub == host) &&
-			(card.more != r.More || card.counts(r, p) && (card.said != callersText(r, p) || p.Upto != r.Joined && !p.Late)) {
+			card.hash.Equal(p.Code) && (card.owes || card.more != r.More ||
+			card.counts(r, p) && (card.said != callersText(r, p) || p.Upto != r.Joined && !p.Late)) {
 			stale = append(stale, i)
 		}
 	}
@@ -102,11 +127,14 @@ type variant struct {
 func (c *liveCard) variants(r Request, p Posting, draw func(Request) approver.Card) (all []variant) {
 	card := draw(r)
 	whole, fits := withCallers(card, r, p)
+	if c.owes && p.Upto > 0 { // it shows what a typed yes is for, and goes on
+		return []variant{{whole, true}}
+	}
 	if c.counts(r, p) && fits {
 		all = append(all, variant{whole, true})
 	}
 	c.full = c.full || c.counts(r, p) && !fits
-	if c.more == r.More || p.Upto > 0 { // else it would no longer show what a typed yes is for
+	if c.more == r.More && !c.owes || p.Upto > 0 { // else it would no longer show what a typed yes is for
 		return all
 	}
 	if fits && !p.Ref.Partial {
@@ -123,7 +151,7 @@ func (c *liveCard) variants(r Request, p Posting, draw func(Request) approver.Ca
 
 // editFirst edits a card to the first variant for which its message has room, and reports whether that shows
 // how many calls wait. full reports that there is no such variant: the card stays as it is, because a
-// yes counts only on a card that shows what it is for.
+// yes counts only on a card that shows what it is for. If there is none at all, the error is ErrShowsLess.
 func (e *editor) editFirst(ctx context.Context, ref approver.Ref, all []variant) (counts, full bool, err error) {
 	for _, v := range all {
 		err = e.channels.updateOne(ctx, ref, v.card)
@@ -132,7 +160,7 @@ func (e *editor) editFirst(ctx context.Context, ref approver.Ref, all []variant)
 		}
 		full = full || v.counts
 	}
-	return false, full, nil
+	return false, full, err
 }
 
 // edited notes the result of editing a card, and reports whether an edit of it may still be
@@ -155,7 +183,7 @@ func (c *requestCards) edited(i int, notice string, more int, screen bool, err e
 		card.later = time.Now().Add(pauseAfter(err, card.tries, most))
 		card.tries++
 	default:
-		card.said, card.more, card.tries = notice, more, 0
+		card.said, card.more, card.tries, card.owes = notice, more, 0, false
 	}
 	return card.late
 }
@@ -195,10 +223,11 @@ func (e *editor) updateCountsOnce(ctx context.Context, id string, c *requestCard
 	stale := c.stale(r, e.Host)
 	some := len(stale) > 0
 	stale = slices.DeleteFunc(stale, func(i int) bool { return time.Now().Before(c.cards[i].later) })
-	variants := make([][]variant, len(stale))
+	variants, cards := make([][]variant, len(stale)), make([]*liveCard, len(stale))
 	for n, i := range stale {
 		p, code := r.Postings[i], c.cards[i].code
-		variants[n] = c.cards[i].variants(r, p, func(r Request) approver.Card {
+		cards[n] = c.cards[i]
+		variants[n] = cards[n].variants(r, p, func(r Request) approver.Card {
 			return e.cards.card(r, e.cards.textsOf(p.To), code)
 		})
 	}
@@ -207,9 +236,15 @@ func (e *editor) updateCountsOnce(ctx context.Context, id string, c *requestCard
 		return some
 	}
 	done, full := make([]bool, len(stale)), make([]bool, len(stale))
-	errs := make([]error, len(stale))
+	errs, results := make([]error, len(stale)), make([]error, len(stale))
 	_ = inParallel(len(stale), func(n int) error {
-		done[n], full[n], errs[n] = e.editFirst(ctx, r.Postings[stale[n]].Ref, variants[n])
+		done[n], full[n], results[n] = e.editFirst(ctx, r.Postings[stale[n]].Ref, variants[n])
+		if errs[n] = results[n]; errors.Is(errs[n], approver.ErrShowsLess) {
+			errs[n] = nil // it stays as it is
+		}
+		if e.channels.nobodyThere(r.Postings[stale[n]].To.Channel, results[n]) {
+			results[n] = errUnseen // whoever comes sees it
+		}
 		return nil
 	})
 	late := make([]bool, len(stale))
@@ -219,12 +254,21 @@ func (e *editor) updateCountsOnce(ctx context.Context, id string, c *requestCard
 		if done[n] {
 			notice = callersText(r, r.Postings[i])
 		}
+		if c.cards[i] != cards[n] { // it has another code by now
+			late[n] = mayBeDone(errs[n]) && !screen
+			continue
+		}
 		c.cards[i].full = c.cards[i].full || full[n]
 		late[n] = c.edited(i, notice, r.More, screen, errs[n])
 	}
 	e.live.mu.Unlock()
 	now, err := e.requests.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {
-		return counted(fresh, r, stale, done, late, now)
+		next, coded := fresh.codesShown(r, stale, results, now)
+		next, err := counted(next, r, stale, done, late, now)
+		if coded && errors.Is(err, errNoChange) {
+			err = nil
+		}
+		return next, err
 	})
 	if now.ended() {
 		e.over(ctx, now, stale)

@@ -175,11 +175,16 @@ func (a *Answers) byCode(ctx context.Context, rep approver.Reply, lock string) (
 	var r Request
 	var p Posting
 	err = whenThere(ctx, func() (err error) { r, p, err = a.postingOfCode(ctx, rep); return err })
+	var over outdated
 	if err != nil && !errors.Is(err, approver.ErrNotFound) {
 		// Whether it was right nobody knows: it was no try, and told nobody anything.
 		back, cancel := context.WithTimeout(context.WithoutCancel(ctx), PostTimeout)
 		defer cancel()
 		_ = whenThere(back, func() error { _, err := a.lockout.tried(back, lock, try, true); return err })
+		if errors.As(err, &over) { // nor was it a guess
+			out := over.says()
+			return over.request, over.posting, &out
+		}
 		return Request{}, Posting{}, a.trouble(err)
 	}
 	right, wrong := err == nil, err
@@ -224,7 +229,7 @@ func (a *Answers) postingOfHash(ctx context.Context, rep approver.Reply, hash to
 	if err := json.Unmarshal(value, &entry); err != nil {
 		return Request{}, Posting{}, err
 	}
-	r, _, err := a.requests.load(ctx, entry.Request)
+	r, _, now, err := a.requests.loadNow(ctx, entry.Request)
 	if err != nil {
 		return Request{}, Posting{}, err
 	}
@@ -232,12 +237,16 @@ func (a *Answers) postingOfHash(ctx context.Context, rep approver.Reply, hash to
 		return Request{}, Posting{}, approver.ErrNotFound
 	}
 	p := r.Postings[entry.Posting]
-	if !p.Code.Equal(hash) {
+	if !p.Code.Equal(hash) && p.CodeTill.IsZero() {
 		return Request{}, Posting{}, approver.ErrNotFound
 	}
 	if !p.takesCode() || p.To.Channel != rep.Channel || p.To.Conversation != rep.Conversation ||
 		rep.Request != "" && rep.Request != r.ID {
 		return Request{}, Posting{}, misplaced{r, p}
+	}
+	// A no counts with any code that the card ever showed.
+	if rep.Approve && !r.ended() && !p.lives(hash, now.Add(-a.kept.waited(ctx))) {
+		return Request{}, Posting{}, outdated{r, p, p.Code.Equal(hash)}
 	}
 	return r, p, nil
 }

@@ -255,8 +255,12 @@ func (o *opener) create(ctx context.Context, q question, c *claim) (Request, err
 		Created: now, Due: now.Add(ttl), Deadline: now.Add(readable), State: approver.Pending, Notice: controls.Notice(now),
 		Notices: controls.notices(now),
 	}
-	if !q.call.ParkAt.IsZero() {
+	_, r.Renews = o.waits(q.call, q.why.Severity)
+	switch {
+	case !q.call.ParkAt.IsZero():
 		r.ParkAt = now.Add(max(0, time.Until(q.call.ParkAt)))
+	case ttl > readable-AnswerMargin: // its agent does not wait for as long
+		r.ParkAt = now.Add(readable - parkMargin)
 	}
 	if q.why.Appeal.Of != "" { // nobody waits
 		r.Parked, r.ParkAt, r.TakeBy = true, now, r.Due.Add(GrantMargin)
@@ -337,6 +341,9 @@ func (o *opener) lifetimes(
 	if ttl <= 0 {
 		ttl = o.TTL
 	}
+	if wait, waits := o.waits(call, why.Severity); waits {
+		ttl = max(ttl, wait)
+	}
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return ttl, ttl + time.Minute + maxMore*approver.MoreTime
@@ -344,7 +351,7 @@ func (o *opener) lifetimes(
 	// The agent kills its hook at its own deadline and then runs the call, so the request
 	// must end before that.
 	readable = time.Until(deadline)
-	if call.ParkAt.IsZero() {
+	if call.ParkAt.IsZero() && (readable <= parkMargin || !o.comesBack(call, why)) {
 		ttl = min(ttl, readable-AnswerMargin)
 	}
 	return ttl, readable

@@ -51,8 +51,11 @@ type Options struct {
 	Mark       *ControlMark
 	CodeLength int           // characters behind CONFIRM-, never fewer than 6
 	TTL        time.Duration // when the rule sets none; zero is DefaultTTL
-	KeepFor    time.Duration // in the store after the deadline; zero is DefaultKeepFor
-	Host       string        // shown on cards
+	// Wait is how long people have at least for the call of an agent, by its severity. The codes of its cards
+	// are then renewed. Without one, TTL or the rule says how long, and a code lives as long as its request.
+	Wait    map[approver.Severity]time.Duration
+	KeepFor time.Duration // in the store after the deadline; zero is DefaultKeepFor
+	Host    string        // shown on cards
 	// Language says in which language the cards of a destination are; nil is English.
 	Language func(approver.Destination) display.Texts
 	// LanguageOf says in which language somebody is told what became of their answer; nil is English.

@@ -24,6 +24,8 @@ type poster struct {
 	editor   *editor
 	tasks    *tasks
 	uptime   *uptime
+
+	turns turns // of renewals
 }
 
 // A report is the result of trying to post one card. The last one of a card has again unset.
@@ -256,6 +258,9 @@ func (d *poster) note(ctx context.Context, id string, batch []report, stopping b
 			case rep.err == nil:
 				p.arrived(rep.ref)
 				p.PostedAt = now
+				if !p.CodeTill.IsZero() {
+					p.CodeTill = now.Add(codeLife)
+				}
 			case p.Phase != Sending: // the card was found by its button
 			case rep.again:
 				p.Error = rep.err.Error()

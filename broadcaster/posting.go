@@ -55,6 +55,7 @@ type Posting struct {
 	// Also has further cards of this posting, which were found by their buttons. They
 	// are brought up to date like Ref.
 	Also []approver.Ref `json:"also,omitempty"`
+	renewal
 }
 
 // refusedTo reports that the platform will never let this process show or change the card.

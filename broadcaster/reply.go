@@ -361,7 +361,7 @@ func shownTo(r Request, p Posting, rep approver.Reply, screen bool, sent time.Ti
 	}
 	for _, now := range r.Postings {
 		switch {
-		case !now.Code.Equal(p.Code) || now.double():
+		case !now.knows(p.Code) || now.double():
 		case screen:
 			return said
 		case rep.Method.OnCard() || rep.Sent.IsZero():

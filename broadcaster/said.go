@@ -52,6 +52,9 @@ func (a *Answers) withoutCodes(ctx context.Context, rep approver.Reply) string {
 	for _, r := range open {
 		for _, p := range r.Postings {
 			live[p.Code] = p.Code != ""
+			for _, was := range p.Was {
+				live[was.Code] = true
+			}
 		}
 	}
 	if len(live) == 0 {

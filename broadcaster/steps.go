@@ -307,6 +307,9 @@ func (r Request) Attention(now time.Time) time.Time {
 		sooner(r.ReleasedAt.Add(RepeatFor))
 	}
 	for _, p := range r.Postings {
+		if r.State == approver.Pending {
+			sooner(p.renewAt(r.Due))
+		}
 		switch {
 		case p.Phase == Sending && !r.State.Settled(): // its sender edits it
 			sooner(p.Until)

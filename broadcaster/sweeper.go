@@ -115,6 +115,9 @@ func (w *sweeper) attend(ctx context.Context, id string) {
 	if !r.State.Settled() {
 		w.tasks.start(func(ctx context.Context) { w.poster.repost(ctx, id) }) // a slow channel must not hold up the clock
 	}
+	if r.Renews && r.State == approver.Pending {
+		w.tasks.startSingle(renewing(id), false, func(ctx context.Context) { w.poster.renewCodes(ctx, id) })
+	}
 	if !r.ended() {
 		return
 	}

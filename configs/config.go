@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,6 +44,8 @@ type Config struct {
 	Policy string `yaml:"policy"`
 	// TTL is how long people have to answer unless a policy says otherwise: 5s to 1h.
 	TTL time.Duration `yaml:"ttl"`
+	// Wait is how long people have at least for a call of an agent.
+	Wait Wait `yaml:"wait"`
 	// AsksPerMinute limits how often people are asked.
 	AsksPerMinute quota.AskLimits `yaml:"asks_per_minute"`
 	// Language is what people are spoken to in, unless a chat or an approver has another one; empty
@@ -67,6 +70,23 @@ type Config struct {
 
 	// Reflex has the budgets of the analysis of a call.
 	Reflex reflexcore.Config `yaml:"reflex"`
+}
+
+// Wait is how long people have at least for the call of an agent, by its severity: 2m to 1h. The codes of its cards
+// are renewed meanwhile. Zero is TTL, or what a policy says.
+type Wait struct {
+	High         time.Duration `yaml:"high"`
+	Catastrophic time.Duration `yaml:"catastrophic"`
+}
+
+// minWait is the least wait: the life of a code.
+const minWait = 2 * time.Minute
+
+// Of is the wait of each severity that has one.
+func (w Wait) Of() map[approver.Severity]time.Duration {
+	of := map[approver.Severity]time.Duration{approver.High: w.High, approver.Catastrophic: w.Catastrophic}
+	maps.DeleteFunc(of, func(_ approver.Severity, wait time.Duration) bool { return wait <= 0 })
+	return of
 }
 
 // Sockets are the paths of the two unix sockets. Empty means the place where

@@ -167,6 +167,7 @@ func TestGoodConfig(t *testing.T) {
 		"resolve":  {c.Sockets.Resolve, dir + "/run/r.sock"},
 		"policy":   {c.Policy, dir + "/policy.yaml"},
 		"ttl":      {c.TTL, 90 * time.Second},
+		"waits":    {c.Wait, configs.Wait{High: 10 * time.Minute, Catastrophic: 5 * time.Minute}},
 		"code":     {c.CodeLength, 8},
 		"fail":     {c.FailMode, "closed"},
 		"log":      {c.Log.Level.Level(), slog.LevelDebug},

@@ -69,6 +69,10 @@ func (c Config) ownProblems() []problem {
 	}
 	bad(c.TTL < shieldcore.MinTTL || c.TTL > shieldcore.MaxTTL, "ttl", "ttl must be %s to %s", short(shieldcore.MinTTL),
 		short(shieldcore.MaxTTL))
+	for name, wait := range map[string]time.Duration{"high": c.Wait.High, "catastrophic": c.Wait.Catastrophic} {
+		bad(wait != 0 && (wait < minWait || wait > shieldcore.MaxTTL), "wait."+name,
+			"wait.%s must be %s to %s; leave it out for ttl", name, short(minWait), short(shieldcore.MaxTTL))
+	}
 	bad(c.CodeLength < tokens.MinLength || c.CodeLength > tokens.MaxLength, "code_length",
 		"code_length must be %d to %d: a shorter code could be guessed", tokens.MinLength, tokens.MaxLength)
 	bad(c.FailMode != FailClosed && c.FailMode != FailOpen, "fail_mode",

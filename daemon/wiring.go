@@ -147,6 +147,7 @@ func newBroadcaster(
 		Language: languages.At, LanguageOf: languages.For,
 		Limit: limit(asks, base.isolation.Notice(), rules.Reflex.ProjectOf),
 		Rule:  exactRule, CodeKey: codeKeys[0], OldCodeKeys: codeKeys[1:], CodeLength: cfg.CodeLength, TTL: cfg.TTL,
+		Wait:    cfg.Wait.Of(),
 		KeepFor: cfg.Store.KeepFor,
 		Mark:    base.trust.mark, Host: hostname(), Notice: base.isolation.Notice(), Log: log.With("part", "people"),
 		Project: rules.Reflex.ProjectOf, Troubles: func(context.Context) []string {
