@@ -304,5 +304,13 @@ type Solo interface {
 	LeaseName() string
 }
 
+// Seated is a Solo of which several processes may receive at once: its platform gives each event to one of
+// them, and bounds how many there are.
+type Seated interface {
+	Solo
+	// Seats is how many processes may receive at once.
+	Seats() int
+}
+
 // LeaseTTL is how long a leader that vanished keeps others out.
 const LeaseTTL = 3 * time.Second

@@ -90,8 +90,8 @@ func (b badShard) DueAll(context.Context, int) ([]string, error) { return nil, e
 // An odd update makes a channel's receiver panic. That must end this channel,
 // not the daemon with all others.
 func TestPanicInAChannelUnderALease(t *testing.T) {
-	err := WithLease(t.Context(), newMemKV(), "telegram:1", slog.New(slog.DiscardHandler),
-		func(context.Context) error { panic("odd update") })
+	l := newLease(soloChat{}, newMemKV(), slog.New(slog.DiscardHandler))
+	err := l.with(t.Context(), func(context.Context) error { panic("odd update") })
 	if err == nil || !strings.Contains(err.Error(), "odd update") {
 		t.Errorf("error %v", err)
 	}

@@ -12,9 +12,13 @@ import (
 	"approver.example"
 )
 
-// oneLease is a lease that several replicas ask for.
+// oneLease are the leases that several replicas ask for, by name.
 type oneLease struct {
-	mu     sync.Mutex
+	mu sync.Mutex
+	of map[string]holding
+}
+
+type holding struct {
 	holder string
 	until  time.Time
 }
@@ -28,15 +32,19 @@ type replica struct {
 	deaf  func() bool
 }
 
-func (r replica) Lease(ctx context.Context, _ string, ttl time.Duration) (approver.Fence, error) {
+func (r replica) Lease(ctx context.Context, name string, ttl time.Duration) (approver.Fence, error) {
 	if r.deaf() {
 		<-ctx.Done()
 		return 0, ctx.Err()
 	}
 	r.lease.mu.Lock()
 	defer r.lease.mu.Unlock()
-	if now := time.Now(); r.lease.holder == r.name || !now.Before(r.lease.until) {
-		r.lease.holder, r.lease.until = r.name, now.Add(ttl)
+	if r.lease.of == nil {
+		r.lease.of = map[string]holding{}
+	}
+	now := time.Now()
+	if is := r.lease.of[name]; is.holder == r.name || !now.Before(is.until) {
+		r.lease.of[name] = holding{r.name, now.Add(ttl)}
 		return 1, nil
 	}
 	return 0, approver.ErrHeld
@@ -62,7 +70,8 @@ func TestLeases(t *testing.T) {
 			ended[name] = cancel
 			kv := replica{newMemKV(), lease, name, func() bool { mu.Lock(); defer mu.Unlock(); return deaf[name] }}
 			all.Go(func() {
-				_ = WithLease(ctx, kv, "chat", slog.New(slog.DiscardHandler), func(ctx context.Context) error {
+				l := newLease(soloChat{}, kv, slog.New(slog.DiscardHandler))
+				_ = l.with(ctx, func(ctx context.Context) error {
 					note(name + "+")
 					<-ctx.Done()
 					note(name + "-")

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -91,92 +89,20 @@ func (v *receivers) awaitBack(ctx context.Context, c approver.Channel) bool {
 }
 
 // runChannel runs a channel once, under its lease if it has one.
-func (v *receivers) runChannel(ctx context.Context, c approver.Channel) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+func (v *receivers) runChannel(ctx context.Context, c approver.Channel) error {
+	return survived(func() error {
+		if solo, is := c.(approver.Solo); is {
+			return v.runSolo(ctx, c, newLease(solo, v.Store, v.Log))
 		}
-	}()
-	run := func(ctx context.Context) error {
-		v.channels.states.leads(c.Name(), true)
-		defer v.channels.states.leads(c.Name(), false)
-		return c.Run(ctx, v.answers.fromChannel)
-	}
-	solo, ok := c.(approver.Solo)
-	if !ok {
-		return run(ctx)
-	}
-	return v.runSolo(ctx, c, solo.LeaseName(), run)
+		return v.run(ctx, c)
+	})
 }
 
-// How long a process to which no answers come keeps the lease: at first, and at most,
-// since nobody may do better. It then leaves it alone for asideFor, in which others ask
-// several times.
-const (
-	deafFor    = 3 * approver.LeaseTTL
-	maxDeafFor = 5 * time.Minute
-	asideFor   = approver.LeaseTTL / 2
-)
-
-// errDeaf ends a run under the lease because no answers came.
-var errDeaf = errors.New("no answers come here")
-
-// runSolo runs a channel under its lease. A process that receives nothing, because its way to
-// the platform is cut, gives the lease up: otherwise no process would receive anything.
-func (v *receivers) runSolo(
-	ctx context.Context, c approver.Channel, lease string, run func(context.Context) error,
-) error {
-	ctx, stop := context.WithCancel(ctx)
-	var telling sync.WaitGroup
-	telling.Go(func() { v.tellReceiver(ctx, c, lease) })
-	defer telling.Wait()
-	defer stop()
-	for patience := deafFor; ; {
-		heard := false
-		err := WithLease(ctx, v.Store, lease, v.Log, func(ctx context.Context) error {
-			ctx, giveUp := context.WithCancelCause(ctx)
-			var watching sync.WaitGroup
-			watching.Go(func() {
-				if heard = v.untilDeaf(ctx, c, patience); ctx.Err() == nil {
-					v.channels.states.deaf(c.Name(), c.(approver.Receiver).Reception())
-					giveUp(errDeaf)
-				}
-			})
-			defer watching.Wait()
-			defer giveUp(nil)
-			if err := run(ctx); !errors.Is(context.Cause(ctx), errDeaf) {
-				return err
-			}
-			return errDeaf
-		})
-		if !errors.Is(err, errDeaf) {
-			return err
-		}
-		if patience = min(2*patience, maxDeafFor); heard {
-			patience = deafFor
-		}
-		v.Log.Debug("no answers come here, so other processes may receive them", "channel", c.Name())
-		if !sleep(ctx, asideFor) {
-			return ctx.Err()
-		}
-	}
-}
-
-// untilDeaf waits until no answers have come for a time, or ctx ends. It reports whether any
-// came before. A channel that cannot say counts as receiving.
-func (v *receivers) untilDeaf(ctx context.Context, c approver.Channel, patience time.Duration) (heard bool) {
-	r, says := c.(approver.Receiver)
-	for last := time.Now(); time.Since(last) < patience; {
-		if !says || r.Reception().Up {
-			if heard, last = true, time.Now(); says {
-				v.channels.states.deaf(c.Name(), approver.Reception{})
-			}
-		}
-		if !sleep(ctx, approver.LeaseTTL/4) {
-			return heard
-		}
-	}
-	return heard
+// run runs a channel once.
+func (v *receivers) run(ctx context.Context, c approver.Channel) error {
+	v.channels.states.leads(c.Name(), true)
+	defer v.channels.states.leads(c.Name(), false)
+	return c.Run(ctx, v.answers.fromChannel)
 }
 
 // receiving is the state of a channel in this process, for the others.
@@ -214,18 +140,20 @@ const (
 
 // tellReceiver publishes the state of the channel while this process has the lease, and
 // otherwise reads the state from the process that has it.
-func (v *receivers) tellReceiver(ctx context.Context, c approver.Channel, lease string) {
-	key, process := approver.Key("receiving", lease), string(approver.NewRev())
+func (v *receivers) tellReceiver(ctx context.Context, c approver.Channel, l *lease) {
+	process := string(approver.NewRev())
 	defer v.channels.states.elsewhere(c.Name(), nil, "")
 	var told Receiving
-	var at time.Time // when it was published; zero if that failed
+	var under string // the seat of which it was published
+	var at time.Time // when that was; zero if it failed
 	before, warned := "", ""
 	for {
 		mine := v.receiving(c)
 		mine.Process = process
 		if v.channels.states.of(c.Name()).Leads {
-			if !mine.equal(told) || time.Since(at) >= tellAnew {
-				if told, at = mine, time.Now(); !v.storeReceiving(ctx, key, mine) {
+			seat := *l.seat.Load()
+			if !mine.equal(told) || seat != under || time.Since(at) >= tellAnew {
+				if told, under, at = mine, seat, time.Now(); !v.storeReceiving(ctx, noteKey(seat), mine) {
 					at = time.Time{}
 				}
 			}
@@ -233,7 +161,7 @@ func (v *receivers) tellReceiver(ctx context.Context, c approver.Channel, lease 
 			v.channels.states.elsewhere(c.Name(), nil, "")
 		} else {
 			told = Receiving{}
-			there, trouble := v.lookElsewhere(ctx, c, key, mine)
+			there, trouble := v.lookElsewhere(ctx, c, l.seats, mine)
 			v.channels.states.elsewhere(c.Name(), there, trouble)
 			// One read is not enough: a process that has just got the lease has received nothing yet.
 			if trouble != "" && before != "" && trouble != warned {
@@ -250,13 +178,31 @@ func (v *receivers) tellReceiver(ctx context.Context, c approver.Channel, lease 
 	}
 }
 
-// lookElsewhere reads the state of the process that has the lease, and why answers to cards of
-// this process may not count there. It returns nil if no other process has published its state
-// lately.
+// noteKey is where the process with a seat publishes its state.
+func noteKey(seat string) string { return approver.Key("receiving", seat) }
+
+// lookElsewhere reads the states of the processes that have the lease. It returns that of one that receives, if
+// one does, and why answers to cards of this process may not count at one of them. It returns nil if no other
+// process has published its state lately.
 func (v *receivers) lookElsewhere(
-	ctx context.Context, c approver.Channel, key string, mine Receiving,
+	ctx context.Context, c approver.Channel, seats []string, mine Receiving,
+) (best *Receiving, trouble string) {
+	for _, seat := range seats {
+		there, why := v.lookAt(ctx, c, seat, mine)
+		switch {
+		case there == nil:
+		case best == nil, there.Up && !best.Up, there.Up && why != "" && trouble == "":
+			best, trouble = there, why
+		}
+	}
+	return best, trouble
+}
+
+// lookAt is lookElsewhere for one seat.
+func (v *receivers) lookAt(
+	ctx context.Context, c approver.Channel, seat string, mine Receiving,
 ) (*Receiving, string) {
-	value, _, clock, err := approver.GetNow(ctx, v.Store, key)
+	value, _, clock, err := approver.GetNow(ctx, v.Store, noteKey(seat))
 	var there Receiving
 	if err != nil || json.Unmarshal(value, &there) != nil || there.Process == mine.Process ||
 		clock.Sub(there.At).Abs() > wordFor {

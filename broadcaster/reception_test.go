@@ -138,7 +138,7 @@ func TestAnOldNoteIsNobodysWord(t *testing.T) {
 					time.Now().Add(controlsKeep)); err != nil {
 					t.Fatal(err)
 				}
-				there, trouble := b.receivers.lookElsewhere(t.Context(), &wire{}, key, Receiving{
+				there, trouble := b.receivers.lookElsewhere(t.Context(), &wire{}, []string{"wire:1"}, Receiving{
 					Places: []string{"room"}, People: []string{"ada"},
 				})
 				if (there != nil) != tt.want || trouble != "" {

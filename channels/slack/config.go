@@ -62,8 +62,9 @@ type Config struct {
 	Command     string `yaml:"command,omitempty" held:"no"`
 	DenyCommand string `yaml:"deny_command,omitempty" held:"no"`
 	// Connections is the number of Socket Mode connections that this process keeps open, 1 to
-	// 5; 0 means 2, so that one receives while Slack renews the other. Slack allows an app 10
-	// in total, across all replicas.
+	// 5 while it receives; 0 means 2, so that one receives while Slack renews the other. Slack
+	// allows an app 10 in total, so of many replicas up to four receive. Give all the same
+	// number.
 	Connections int `yaml:"connections,omitempty" held:"no"`
 	// APIURL is the base of the Web API, for a proxy or a test; empty means
 	// https://slack.com/api/.
@@ -198,6 +199,17 @@ func (c Config) Destinations() []approver.Destination {
 		list = append(list, approver.Destination{Channel: Name, Conversation: id})
 	}
 	return list
+}
+
+// sockets is how many connections a process that receives keeps.
+func (c Config) sockets() int { return cmp.Or(c.Connections, defaultConnections) }
+
+// appOf returns the id of the app that an app-level token names; empty if it names none.
+func appOf(token string) string {
+	if part := strings.Split(token, "-"); len(part) > 3 && part[0] == "xapp" && appID().MatchString(part[2]) {
+		return part[2]
+	}
+	return ""
 }
 
 // api returns the base URL with the trailing slash that the library needs.

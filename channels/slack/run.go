@@ -24,7 +24,6 @@ const (
 	writeBuffer = 32 << 10         // Slack drops answers that come in several frames
 	dialTimeout = 10 * time.Second
 	refuseEvery = 10 * time.Second // between refusals to one stranger
-	mostSockets = 10               // that Slack allows one app
 )
 
 // Run receives until ctx ends. It returns early when Slack refuses the app twice in a row: a
@@ -65,10 +64,7 @@ func (c *Channel) receive(ctx context.Context, reply approver.ReplyFunc) (receiv
 		return false, err
 	}
 	began := time.Now()
-	n := c.cfg.Connections
-	if n == 0 {
-		n = defaultConnections
-	}
+	n := c.cfg.sockets()
 	errs := make(chan error, n)
 	for range n {
 		s.wg.Go(func() { errs <- s.supervise(ctx) })

@@ -18,8 +18,10 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"net"
@@ -122,6 +124,25 @@ func (c *Channel) dial(ctx context.Context, network, addr string) (net.Conn, err
 
 // Name returns "slack".
 func (c *Channel) Name() string { return Name }
+
+// LeaseName names the lease of those that receive: one per app. The token of a real app names it.
+func (c *Channel) LeaseName() string {
+	if id := appOf(c.app.Reveal()); id != "" {
+		return Name + ":" + id
+	}
+	return Name + ":" + cmp.Or(c.cfg.AppID, hex.EncodeToString(c.key[:8]))
+}
+
+const (
+	mostSockets   = 10 // that Slack allows one app
+	spareSockets  = 2  // while Slack still counts those of a process that died
+	mostReceivers = 4  // more make nothing safer
+)
+
+// Seats is how many processes receive at once: each event comes to one of them, so they must share a store.
+func (c *Channel) Seats() int {
+	return max(min((mostSockets-spareSockets)/c.cfg.sockets(), mostReceivers), 1)
+}
 
 // vet makes sure that a conversation can get cards, and that it is not shared with another
 // organization, whose members would read commands and codes. A good result holds for vetFor.

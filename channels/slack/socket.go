@@ -71,11 +71,7 @@ func (s *session) joined(hello *socketmode.Request) {
 	s.mu.Lock()
 	s.live++
 	if hello != nil {
-		ours := s.cfg.Connections
-		if ours == 0 {
-			ours = defaultConnections
-		}
-		s.others = max(hello.NumConnections-max(s.live, ours), 0) // one of ours may not be counted yet
+		s.others = max(hello.NumConnections-max(s.live, s.cfg.sockets()), 0) // one of ours may not be counted yet
 		s.elsewhere.Store(int32(s.others))                        //nolint:gosec // at most ten
 	}
 	others, tell := s.others, s.others > 0 && !s.counted

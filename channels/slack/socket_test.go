@@ -246,6 +246,41 @@ func TestRedelivery(t *testing.T) {
 	b.want(4)
 }
 
+// All processes with one app agree on the lease, and at most eight connections are open, whatever the number of
+// connections.
+func TestSeats(t *testing.T) {
+	for connections, seats := range map[int]int{0: 4, 1: 4, 2: 4, 3: 2, 4: 2, 5: 1} {
+		cfg := slack.Config{
+			BotToken: secret.New("xoxb-1"), AppToken: secret.New("xapp-1-A0123456789-42-abc"), Channels: []string{"C0123456789"},
+			Approvers: []approver.Approver{{ID: "U0123456789"}}, Connections: connections,
+		}
+		c, err := slack.New(cfg, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Seats() != seats || seats*max(connections, 2) > 10 {
+			t.Errorf("%d connections: %d processes receive", connections, c.Seats())
+		}
+		cfg.AppToken = secret.New("xapp-1-A0123456789-43-def") // another token of the same app
+		other, err := slack.New(cfg, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.LeaseName() != "slack:A0123456789" || other.LeaseName() != c.LeaseName() {
+			t.Errorf("leases %q and %q", c.LeaseName(), other.LeaseName())
+		}
+		cfg.AppToken, cfg.AppID = secret.New("xapp-odd"), "A0123456789"
+		if other, err = slack.New(cfg, nil); err != nil || other.LeaseName() != c.LeaseName() {
+			t.Errorf("with app_id: %q, %v", other.LeaseName(), err)
+		}
+		cfg.AppID = ""
+		if other, err = slack.New(cfg, nil); err != nil || strings.Contains(other.LeaseName(), "xoxb") ||
+			len(other.LeaseName()) < len("slack:")+16 {
+			t.Errorf("without any: %q, %v", other.LeaseName(), err)
+		}
+	}
+}
+
 // Slack delivers a slow dialog's event again while the first is in work.
 func TestRedeliveryWhileInWork(t *testing.T) {
 	b := start(t, setup{
