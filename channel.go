@@ -197,6 +197,9 @@ type Reply struct {
 	Request string
 	Message string
 	Code    tokens.Code
+	// Event is the platform's id of what brought the reply. An event that is delivered again, here or to
+	// another process, has the same. It is empty if the channel has none: then each reply is a new one.
+	Event string
 	// Shown is the number of the last identical call that the person was shown; a yes covers
 	// the calls up to it. For ByID it is what Cards.Shown in package broadcaster returned.
 	// Otherwise it is the Upto of the version of the card that was answered, from the button's

@@ -398,11 +398,11 @@ func TestASecondFreezeKeepsBothReasons(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := newBench(t, newMemKV())
-			if _, before, err := x.Controls.FreezeBeside(t.Context(), "uid 7", c.first); err != nil || before != (Freeze{}) {
+			if _, before, err := x.Controls.FreezeBeside(t.Context(), "uid 7", c.first, ""); err != nil || before != (Freeze{}) {
 				t.Fatalf("before %+v, %v", before, err)
 			}
 			for range 2 { // the same words are not kept twice
-				if _, before, err := x.Controls.FreezeBeside(t.Context(), "uid 8", c.second); err != nil || before.By != "uid 7" ||
+				if _, before, err := x.Controls.FreezeBeside(t.Context(), "uid 8", c.second, ""); err != nil || before.By != "uid 7" ||
 					before.At.IsZero() || !strings.HasPrefix(before.Reason, c.first) {
 					t.Fatalf("before %+v, %v", before, err)
 				}

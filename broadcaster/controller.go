@@ -71,16 +71,18 @@ func (k *Controller) change(ctx context.Context, step func(*Controls, time.Time)
 // The freeze holds in this process at once. If the store refuses it, it still holds here, and
 // the error says so; [Broadcaster.Run] repeats the write until the store takes it.
 func (k *Controller) Freeze(ctx context.Context, by, reason string) (denied int, err error) {
-	denied, _, err = k.FreezeBeside(ctx, by, reason)
+	denied, _, err = k.FreezeBeside(ctx, by, reason, "")
 	return denied, err
 }
 
 // FreezeBeside is Freeze. It also returns the freeze that held before; the zero Freeze means
-// that there was none.
-func (k *Controller) FreezeBeside(ctx context.Context, by, reason string) (denied int, before Freeze, err error) {
+// that there was none. event, if it is not empty, names what brought the wish.
+func (k *Controller) FreezeBeside(
+	ctx context.Context, by, reason, event string,
+) (denied int, before Freeze, err error) {
 	by, reason = cutText(by, maxBy), cutText(reason, maxReason)
 	k.Mark.hold(Freeze{At: time.Now(), By: by, Reason: reason})
-	denied, before, err = k.freeze(ctx, by, reason)
+	denied, before, err = k.freeze(ctx, by, reason, event)
 	if !k.Mark.refused(err) {
 		return denied, before, err
 	}
@@ -98,7 +100,9 @@ func (k *Controller) FreezeBeside(ctx context.Context, by, reason string) (denie
 }
 
 // freeze is Freeze in the store.
-func (k *Controller) freeze(ctx context.Context, by, reason string) (denied int, before Freeze, err error) {
+func (k *Controller) freeze(
+	ctx context.Context, by, reason, event string,
+) (denied int, before Freeze, err error) {
 	by, reason = cutText(by, maxBy), cutText(reason, maxReason)
 	c, err := k.change(ctx, func(c *Controls, now time.Time) error {
 		c.usesReserve, before = true, Freeze{}
@@ -115,7 +119,7 @@ func (k *Controller) freeze(ctx context.Context, by, reason string) (denied int,
 		default:
 			c.Freeze.Reason = c.Freeze.also(by, reason)
 		}
-		c.Burned, c.Pause, c.Observe = now, Pause{}, Observe{}
+		c.Burned, c.Pause, c.Observe, c.Events = now, Pause{}, Observe{}, c.Events.with(event)
 		return nil
 	})
 	if err != nil {

@@ -34,6 +34,8 @@ type Controls struct {
 	Holds []Hold `json:"holds,omitempty"`
 	// Removed are the people who were removed, whatever an approver list says.
 	Removed RemovedPeople `json:"removed,omitempty"`
+	// Events are those that brought a freeze of everything.
+	Events events `json:"events,omitempty"`
 	// Unrecorded is since when the audit lacks a freeze or a removal, because it could not
 	// be written; zero if it lacks nothing.
 	Unrecorded time.Time `json:"unrecorded,omitzero"`

@@ -49,16 +49,16 @@ func (r Request) longer() (due time.Time, why display.Message) {
 	return hears, display.Message{}
 }
 
-// sameTap is how long a second wish for more time by the same person counts as the first: a platform may
-// deliver it twice.
+// sameTap is how long a second wish for more time by the same person counts as the first: a thumb may press
+// twice.
 const sameTap = 15 * time.Second
 
 // Errors of Extend.
 var errNotLonger = errors.New("the request cannot wait longer")
 
 // Extend makes the request wait longer, because somebody wants more time. Where its courier does not
-// wait as long as that, the agent is told to come back: see Park.
-func (r Request) Extend(by string, now time.Time) (Request, error) {
+// wait as long as that, the agent is told to come back: see Park. An event counts once.
+func (r Request) Extend(by, event string, now time.Time) (Request, error) {
 	due, why := r.longer()
 	leave := r.Deadline.Add(-parkMargin)
 	switch {
@@ -66,7 +66,7 @@ func (r Request) Extend(by string, now time.Time) (Request, error) {
 		return r, ErrSettled
 	case !now.Before(r.Due):
 		return r, approver.ErrOverdue
-	case r.MoreLast == by && now.Sub(r.MoreAt) < sameTap:
+	case r.Events.has(event), r.MoreLast == by && now.Sub(r.MoreAt) < sameTap:
 		return r, errNoChange
 	case why.Format != "":
 		return r, errNotLonger
@@ -81,7 +81,7 @@ func (r Request) Extend(by string, now time.Time) (Request, error) {
 	if r.MoreBy = strings.TrimPrefix(r.MoreBy+", "+by, ", "); r.MoreLast == by {
 		r.MoreBy = by
 	}
-	r.Due, r.More, r.MoreLast, r.MoreAt = due, r.More+1, by, now
+	r.Due, r.More, r.MoreLast, r.MoreAt, r.Events = due, r.More+1, by, now, r.Events.with(event)
 	return r, nil
 }
 
@@ -108,7 +108,7 @@ func (a *Answers) moreTime(ctx context.Context, rep approver.Reply, who approver
 	by, id := nameOf(who, rep), r.ID
 	err := whenThere(ctx, func() (err error) {
 		r, err = a.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-			next, err := r.Extend(by, now)
+			next, err := r.Extend(by, eventOf(rep), now)
 			if err != nil {
 				return next, err
 			}

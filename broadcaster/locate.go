@@ -165,7 +165,8 @@ func (a *Answers) byCode(ctx context.Context, rep approver.Reply, lock string) (
 	// The try is counted before the code is looked up, and given back if the code
 	// was right: many tries at once are no way around the count.
 	var try, until time.Time
-	err := whenThere(ctx, func() (err error) { try, until, err = a.lockout.try(ctx, lock); return err })
+	event := eventWith(rep, string(rep.Code.Hash(a.CodeKey)))
+	err := whenThere(ctx, func() (err error) { try, until, err = a.lockout.try(ctx, lock, event); return err })
 	if err != nil {
 		return Request{}, Posting{}, a.trouble(err)
 	}

@@ -25,6 +25,8 @@ const (
 type wrongCodes struct {
 	At     []time.Time `json:"at"`
 	Locked time.Time   `json:"locked,omitzero"`
+	// Events are the events that brought the tries, as far as they are known.
+	Events map[string]time.Time `json:"events,omitempty"`
 }
 
 func lockKey(who approver.Person, rep approver.Reply) string {
@@ -45,6 +47,13 @@ func (s wrongCodes) until(now time.Time) time.Time {
 // recent removes tries that are too old to count.
 func (s wrongCodes) recent(now time.Time) wrongCodes {
 	s.At = slices.DeleteFunc(slices.Clone(s.At), func(t time.Time) bool { return now.Sub(t) >= WrongCodeWindow })
+	return s.named()
+}
+
+// named keeps the events of the tries that count.
+func (s wrongCodes) named() wrongCodes {
+	s.Events = maps.Clone(s.Events)
+	maps.DeleteFunc(s.Events, func(_ string, at time.Time) bool { return !slices.ContainsFunc(s.At, at.Equal) })
 	return s
 }
 
@@ -64,16 +73,26 @@ func (l *lockout) until(ctx context.Context, key string) (time.Time, error) {
 }
 
 // try counts a try before its code is checked. A person who is locked out, or whose tries
-// under way may use up the limit, gets no try.
-func (l *lockout) try(ctx context.Context, key string) (try, locked time.Time, err error) {
+// under way may use up the limit, gets no try. An event that is delivered again is the same try, which counts
+// once.
+func (l *lockout) try(ctx context.Context, key, event string) (try, locked time.Time, err error) {
 	err = l.change(ctx, key, func(s *wrongCodes, now time.Time) bool {
+		if at, again := s.Events[event]; again && !now.Before(s.Locked) {
+			try = at
+			return false
+		}
 		if locked = s.until(now); !locked.IsZero() {
 			return false
 		}
 		for try = now; slices.ContainsFunc(s.At, try.Equal); {
 			try = try.Add(1)
 		}
-		s.At = append(s.At, try)
+		if s.At = append(s.At, try); event != "" {
+			if s.Events == nil {
+				s.Events = map[string]time.Time{}
+			}
+			s.Events[event] = try
+		}
 		return true
 	})
 	return try, locked, err
@@ -85,6 +104,7 @@ func (l *lockout) tried(ctx context.Context, key string, try time.Time, right bo
 	err = l.change(ctx, key, func(s *wrongCodes, now time.Time) bool {
 		if right {
 			s.At = slices.DeleteFunc(s.At, try.Equal)
+			*s = s.named()
 			return true
 		}
 		if now.Before(s.Locked) {
@@ -94,7 +114,7 @@ func (l *lockout) tried(ctx context.Context, key string, try time.Time, right bo
 		if left = MaxWrongCodes - len(s.At); left > 0 {
 			return false
 		}
-		left, s.Locked, s.At = 0, now.Add(LockFor), nil
+		left, s.Locked, s.At, s.Events = 0, now.Add(LockFor), nil, nil
 		return true
 	})
 	return left, err

@@ -145,7 +145,7 @@ func TestALockThatWasTakenOutOfTheStore(t *testing.T) {
 				key := lockKey(approver.Person{ID: "bob"}, approver.Reply{Channel: "telegram", Conversation: "T"})
 				var first memRecord
 				for i := range MaxWrongCodes {
-					at, locked, err := x.lockout.try(t.Context(), key)
+					at, locked, err := x.lockout.try(t.Context(), key, "")
 					if err != nil || !locked.IsZero() {
 						t.Fatal(err, locked)
 					}

@@ -171,7 +171,7 @@ func (k *Controller) Distrust(ctx context.Context, about approver.Alarm, why str
 		k.Log.Error(strings.ToUpper(string(about))+" ALARM", "what", distrustNote(about, why))
 	}
 	k.Mark.hold(Freeze{At: time.Now(), By: "approver", Reason: why}) // whatever the store takes
-	_, _, freezeErr := k.freeze(ctx, "approver", why)
+	_, _, freezeErr := k.freeze(ctx, "approver", why, "")
 	k.distrusted.last, k.distrusted.refused = string(about)+why, k.Mark.refused(freezeErr)
 	if freezeErr != nil {
 		err = errors.Join(err, fmt.Errorf("the freeze is not whole: %w", freezeErr))

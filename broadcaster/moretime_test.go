@@ -221,18 +221,18 @@ func TestExtend(t *testing.T) {
 		if c.change != nil {
 			c.change(&was)
 		}
-		next, err := was.Extend("Alice", c.now)
+		next, err := was.Extend("Alice", "", c.now)
 		if !errors.Is(err, c.err) || err != nil && next.More != was.More {
 			t.Errorf("%s: %v, %d times", name, err, next.More)
 		}
 	}
 	parked := r
 	parked.Parked, parked.TakeBy = true, at.Add(GrantMargin)
-	next, err := parked.Extend("Alice", at.Add(-time.Second))
+	next, err := parked.Extend("Alice", "", at.Add(-time.Second))
 	if err != nil || !next.TakeBy.Equal(at.Add(approver.MoreTime+GrantMargin)) {
 		t.Errorf("a yes to a parked request waits until %v, %v", next.TakeBy, err)
 	}
-	next, err = r.Extend("Alice", at.Add(-time.Second))
+	next, err = r.Extend("Alice", "", at.Add(-time.Second))
 	if err != nil || !next.ParkAt.Equal(r.Deadline.Add(-parkMargin)) {
 		t.Errorf("its agent is told to come back at %v, %v", next.ParkAt, err)
 	}

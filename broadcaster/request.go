@@ -47,6 +47,8 @@ type Request struct {
 	MoreAt   time.Time `json:"more_at,omitzero"`
 	// Renews says that the codes of its cards end before the request does, and are renewed.
 	Renews bool `json:"renews,omitempty"`
+	// Events are those that gave it more time.
+	Events events `json:"events,omitempty"`
 	// Disowned says whether somebody said that nobody asked for the call.
 	Disowned Disowned `json:"disowned_by,omitzero"`
 	// Revoked is who took back a yes that lasts; empty if nobody did.

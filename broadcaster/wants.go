@@ -198,10 +198,16 @@ func (a *Answers) status(ctx context.Context, rep approver.Reply, who approver.P
 	return listing(says, lines...)
 }
 
-// freeze stops everything, as approver freeze does.
+// freeze stops everything, as approver freeze does. A wish that is delivered again after people lifted that
+// freeze stops nothing.
 func (a *Answers) freeze(ctx context.Context, rep approver.Reply, who approver.Person) told {
+	event := eventOf(rep)
+	if c, _, err := a.controls.Load(ctx); err == nil && !c.Frozen() && c.Events.has(event) {
+		return newOutcome(approver.OutcomeShown, "This message froze everything before, and people have lifted that since. "+
+			"To stop everything again, send /freeze again.")
+	}
 	denied, before, err := a.controls.FreezeBeside(context.WithoutCancel(ctx), nameOf(who, rep),
-		cmp.Or(reasonOf(rep), "/freeze in a chat"))
+		cmp.Or(reasonOf(rep), "/freeze in a chat"), event)
 	says := display.Msg("Frozen: every call is denied from now on. Open requests that were denied: %d.", denied)
 	if !before.At.IsZero() {
 		says = display.Msg("It was frozen already, since %s, by %s.", before.At.UTC().Format(time.DateTime+" UTC"), before.By)

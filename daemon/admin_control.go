@@ -43,7 +43,7 @@ func uidOf(peer approver.Peer) string { return fmt.Sprintf("uid %d", peer.UID) }
 func (d *Admin) freeze(
 	ctx context.Context, peer approver.Peer, req adminapi.ControlRequest,
 ) (adminapi.ControlAnswer, error) {
-	denied, before, err := d.People.Controls.FreezeBeside(context.WithoutCancel(ctx), uidOf(peer), req.Reason)
+	denied, before, err := d.People.Controls.FreezeBeside(context.WithoutCancel(ctx), uidOf(peer), req.Reason, "")
 	return adminapi.ControlAnswer{Done: true, Denied: denied, Text: frozenText(before, req.Reason, denied)}, err
 }
 

@@ -65,6 +65,7 @@ func (in *intake) interaction(ctx context.Context, i *discordgo.Interaction) {
 	if st == nobody || !in.seen.First(i.ID) {
 		return
 	}
+	who.event = i.ID
 	if text, ok := pairCommand(i); ok {
 		in.paired(ctx, i, who, text)
 		return
@@ -145,7 +146,7 @@ func (in *intake) openEdit(ctx context.Context, i *discordgo.Interaction, a ask,
 
 // says adds to a reply who gives it, and where.
 func (p person) says(r approver.Reply, channel string) approver.Reply {
-	r.Channel, r.Conversation, r.Sender, r.Name = Name, channel, p.id, p.name
+	r.Channel, r.Conversation, r.Sender, r.Name, r.Event = Name, channel, p.id, p.name, p.event
 	return r
 }
 

@@ -46,7 +46,8 @@ type bench struct {
 	lock                *locked // writes it
 
 	mu      sync.Mutex
-	replies []approver.Reply
+	replies []approver.Reply // without their events
+	events  []string
 }
 
 // newBench makes a channel; set may change its configuration.
@@ -100,7 +101,9 @@ func (b *bench) run(reply approver.ReplyFunc) *bench {
 		defer close(b.ended)
 		b.err = b.c.Run(ctx, func(ctx context.Context, r approver.Reply) approver.Outcome {
 			b.mu.Lock()
-			b.replies = append(b.replies, r)
+			said := r
+			said.Event = ""
+			b.replies, b.events = append(b.replies, said), append(b.events, r.Event)
 			b.mu.Unlock()
 			return reply(ctx, r)
 		})
@@ -140,6 +143,13 @@ func (b *bench) got() []approver.Reply {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]approver.Reply(nil), b.replies...)
+}
+
+// event is that of a reply, by its number.
+func (b *bench) event(n int) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.events[n]
 }
 
 func (b *bench) until(what string, ok func() bool) {

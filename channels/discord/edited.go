@@ -32,6 +32,7 @@ func (in *intake) edited(ctx context.Context, m *discordgo.Message) {
 	if st != listed && st != elsewhere || !in.seen.First("edit "+edit) {
 		return
 	}
+	who.event = "edit " + edit
 	_, bot := in.self()
 	text, addressed := withoutMention(m.Content, bot)
 	meant, err := intent.Parse(text)

@@ -24,6 +24,8 @@ const (
 type person struct {
 	id   string // the snowflake
 	name string // for display only
+	// event is the id of what they did, by which a repeat is known.
+	event string
 }
 
 // presser says who made an interaction. It looks at nothing that the person can choose: who,

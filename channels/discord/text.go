@@ -33,6 +33,7 @@ func (in *intake) message(ctx context.Context, m *discordgo.Message) {
 	if !in.seen.First(m.ID) {
 		return
 	}
+	who.event = m.ID
 	if st == elsewhere {
 		in.taken(ctx, m, who, func() { in.strayed(ctx, m, who) })
 		return

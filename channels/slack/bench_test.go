@@ -34,7 +34,8 @@ type bench struct {
 
 	mu      sync.Mutex
 	outcome func(context.Context, approver.Reply) approver.Outcome
-	replies []approver.Reply
+	replies []approver.Reply // without their events
+	events  []string
 	probes  int
 }
 
@@ -102,7 +103,9 @@ func (b *bench) reply(ctx context.Context, r approver.Reply) approver.Outcome {
 		b.mu.Unlock()
 		return approver.Outcome{}
 	}
-	b.replies = append(b.replies, r)
+	said := r
+	said.Event = ""
+	b.replies, b.events = append(b.replies, said), append(b.events, r.Event)
 	f := b.outcome
 	b.mu.Unlock()
 	return f(ctx, r)
@@ -112,6 +115,13 @@ func (b *bench) got() []approver.Reply {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]approver.Reply(nil), b.replies...)
+}
+
+// event is that of a reply, by its number.
+func (b *bench) event(n int) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.events[n]
 }
 
 func (b *bench) eventually(what string, f func() bool) {

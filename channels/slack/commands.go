@@ -76,7 +76,7 @@ func (s *session) command(ctx context.Context, a *ack, cmd *slack.SlashCommand) 
 	late := time.AfterFunc(ackIn, func() { a.done(nil) })
 	defer late.Stop()
 	r := asked(in, cmd.ChannelID, here)
-	r.Sender, r.Name, r.Sent = cmd.UserID, cmd.UserName, a.at
+	r.Sender, r.Name, r.Sent, r.Event = cmd.UserID, cmd.UserName, a.at, cmd.TriggerID
 	out := s.reply(ctx, r)
 	if !a.rich || !answerCommand(a, s.To(r.Sender, cmd.ChannelID), out, whole(r)) {
 		s.show(ctx, place{Channel: cmd.ChannelID}, cmd.UserID, out, whole(r))

@@ -12,6 +12,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/intent"
+	"approver.example/channels/internal/calls"
 	"approver.example/channels/internal/cards"
 	"approver.example/display"
 	"approver.example/tokens"
@@ -58,6 +59,10 @@ func (s *session) open(ctx context.Context, cb *slack.InteractionCallback, at pl
 		_, err := s.api.OpenViewContext(ctx, cb.TriggerID, view)
 		return err
 	})
+	if calls.Coded(err, "exchanged_trigger_id") { // the press came twice, and its dialog is open
+		s.log.Debug("a slack dialog was opened before", "error", err)
+		return
+	}
 	if err != nil {
 		s.log.Warn("could not open a slack dialog", "error", err)
 		if at.Channel == "" { // it was no press of a card
@@ -81,6 +86,7 @@ func (s *session) dialog(ctx context.Context, a *ack, cb *slack.InteractionCallb
 	err := refused
 	if err == nil { // Slack keeps what we put there, and people cannot change it
 		err = json.Unmarshal([]byte(cb.View.PrivateMetadata), &at)
+		at.event = cb.TriggerID
 	}
 	t := s.To(cb.User.ID, at.Channel)
 	switch {

@@ -23,6 +23,8 @@ type place struct {
 	Message string `json:"m,omitempty"`
 	Thread  string `json:"t,omitempty"`
 	Shown   int    `json:"n,omitempty"` // of the card whose button opened the dialog: see approver.Reply
+
+	event string // the id of what the answer was given with, by which a repeat is known
 }
 
 func (s *session) handle(ctx context.Context, a *ack, ev socketmode.Event) {
@@ -70,7 +72,8 @@ func (s *session) button(ctx context.Context, a *ack, cb *slack.InteractionCallb
 	soon := time.AfterFunc(ackTapIn, func() { a.done(nil) })
 	defer soon.Stop()
 	g := s.who()
-	at := place{Channel: cb.Container.ChannelID, Message: cb.Container.MessageTs, Thread: cb.Container.ThreadTs}
+	at := place{Channel: cb.Container.ChannelID, Message: cb.Container.MessageTs, Thread: cb.Container.ThreadTs,
+		event: cb.TriggerID}
 	err := refused
 	if err == nil || errors.Is(err, errStranger) {
 		if wrong := g.place(at.Channel); wrong != nil {
@@ -133,7 +136,7 @@ func pressed(presses []*slack.BlockAction) (action cards.Action, request string,
 // reply adds to a reply who gives it, and where.
 func (at place) reply(user slack.User, r approver.Reply) approver.Reply {
 	r.Channel, r.Conversation, r.Request, r.Message = Name, at.Channel, at.Request, at.Message
-	r.Sender, r.Name, r.Shown = user.ID, cmp.Or(user.Name, user.RealName), at.Shown
+	r.Sender, r.Name, r.Shown, r.Event = user.ID, cmp.Or(user.Name, user.RealName), at.Shown, at.event
 	return r
 }
 

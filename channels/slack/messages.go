@@ -20,10 +20,11 @@ import (
 // A heard is a message that may be for us.
 type heard struct {
 	*slackevents.MessageEvent
-	here      bool // in a conversation that gets cards
-	addressed bool // it is for the bot and nobody else
-	edited    bool // it was another one before
-	leaks     bool // others can read a code in it where none counts
+	here      bool   // in a conversation that gets cards
+	addressed bool   // it is for the bot and nobody else
+	edited    bool   // it was another one before
+	leaks     bool   // others can read a code in it where none counts
+	event     string // its id, by which a repeat is known
 	in        intent.Intent
 	err       error // why the text is no answer
 }
@@ -45,7 +46,7 @@ func (s *session) message(
 	}
 	text, mentioned := strings.CutPrefix(strings.TrimSpace(unescape(ev.Text)), "<@"+s.bot+">")
 	m := heard{MessageEvent: ev, here: g.place(ev.Channel) == nil, addressed: mentioned || isDirect(ev.Channel),
-		edited: edited}
+		edited: edited, event: eventID(outer)}
 	if m.in, m.err = s.read(text); m.addressed && errors.Is(m.err, intent.ErrNotAnAnswer) {
 		if in, ok := intent.Wanted(text); ok {
 			m.in, m.err = in, nil
@@ -115,7 +116,7 @@ func (s *session) said(ctx context.Context, a *ack, m heard) {
 		return
 	}
 	r := asked(m.in, m.Channel, m.here)
-	r.Sender, r.Sent = m.User, sentAt(m.TimeStamp)
+	r.Sender, r.Sent, r.Event = m.User, sentAt(m.TimeStamp), m.event
 	if r.Want == approver.WantAnswer {
 		request, ours, err := s.card(ctx, m.MessageEvent)
 		switch {

@@ -97,7 +97,7 @@ func (s *session) frozen(ctx context.Context, a *ack, cb *slack.InteractionCallb
 		r := approver.Reply{Want: approver.WantFreeze, Method: approver.ByCommand}
 		late := time.AfterFunc(ackIn, func() { a.done(nil) })
 		defer late.Stop()
-		out = s.reply(ctx, place{}.reply(cb.User, r))
+		out = s.reply(ctx, place{event: cb.TriggerID}.reply(cb.User, r))
 	case !errors.Is(refused, errStranger):
 		s.log.Info("slack dialog refused", "user", cb.User.ID, "reason", refused)
 		return

@@ -72,7 +72,7 @@ func (s *session) joined(hello *socketmode.Request) {
 	s.live++
 	if hello != nil {
 		s.others = max(hello.NumConnections-max(s.live, s.cfg.sockets()), 0) // one of ours may not be counted yet
-		s.elsewhere.Store(int32(s.others))                        //nolint:gosec // at most ten
+		s.elsewhere.Store(int32(s.others))                                   //nolint:gosec // at most ten
 	}
 	others, tell := s.others, s.others > 0 && !s.counted
 	s.counted = s.counted || tell
@@ -226,9 +226,15 @@ func eventKeys(ev socketmode.Event) []string {
 	case slack.SlashCommand:
 		add("trigger", d.TriggerID)
 	case slackevents.EventsAPIEvent:
-		if cb, ok := d.Data.(*slackevents.EventsAPICallbackEvent); ok {
-			add("event", cb.EventID)
-		}
+		add("event", eventID(&d))
 	}
 	return keys
+}
+
+// eventID is the id of an event; empty if it has none.
+func eventID(d *slackevents.EventsAPIEvent) string {
+	if cb, ok := d.Data.(*slackevents.EventsAPICallbackEvent); ok {
+		return cb.EventID
+	}
+	return ""
 }

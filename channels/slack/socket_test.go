@@ -3,6 +3,7 @@ package slack_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -244,6 +245,73 @@ func TestRedelivery(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.want(4)
+}
+
+// The core knows a repeat by the event of a reply. Slack delivers an event again to any process that receives,
+// which knows nothing of the first delivery.
+func TestAnotherProcessKnowsARepeat(t *testing.T) {
+	b := start(t, setup{config: func(c *slack.Config) { c.TextApprovals = true }})
+	other := &bench{t: t, fake: b.fake, ended: make(chan error, 1), logs: &logs{}, outcome: b.outcome}
+	c, err := slack.New(config(b.fake), slog.New(slog.NewTextHandler(other.logs, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { other.ended <- c.Run(ctx, other.reply) }()
+	t.Cleanup(func() {
+		cancel()
+		<-other.ended
+	})
+	b.eventually("four connections", func() bool { open, _ := b.fake.Connections(); return open == 4 })
+	card := b.card()
+	ref := b.post(card)
+	seen := map[string]string{"": "no event"}
+	for name, deliver := range map[string]func(){
+		"press": func() {
+			block := blockID(t, b.fake.Messages(here)[0])
+			press := b.fake.ButtonPayload(ann, here, ref.Message, block, card.Request, "deny")
+			for range 4 {
+				b.fake.Deliver("interactive", press)
+			}
+		},
+		"command": func() {
+			command := b.fake.CommandPayload(ann, here, "/deny", card.Code.Reveal())
+			for range 4 {
+				b.fake.Deliver("slash_commands", command)
+			}
+		},
+		"message": func() {
+			text := b.fake.MessagePayload(ann, here, "", "no "+card.Code.Reveal())
+			for range 4 {
+				b.fake.Deliver("events_api", text)
+			}
+		},
+	} {
+		n := len(b.got())
+		deliver()
+		b.eventually(name+" at both", func() bool { return len(b.got()) == n+1 && len(other.got()) == n+1 })
+		one, two := b.event(n), other.event(n)
+		if was, is := seen[one]; is || one != two {
+			t.Errorf("%s has the events %q and %q; of before: %s", name, one, two, was)
+		}
+		seen[one] = name
+	}
+}
+
+// The story: a press for a dialog was delivered to two processes. One opened the dialog, and the other told the
+// person that Slack had not opened it.
+func TestADialogThatIsOpenIsNotMissed(t *testing.T) {
+	b := start(t, setup{})
+	ref := b.post(b.catastrophic())
+	b.fake.Refuse("views.open", "exchanged_trigger_id")
+	if err := b.fake.Tap(ann, here, ref.Message, fake.CodeButton); err != nil {
+		t.Fatal(err)
+	}
+	b.eventually("the try", func() bool { return b.fake.Count("views.open") > 0 })
+	b.pass()
+	if told := b.fake.Told(ann); len(told) > 0 {
+		t.Errorf("she is told %q", told)
+	}
 }
 
 // All processes with one app agree on the lease, and at most eight connections are open, whatever the number of

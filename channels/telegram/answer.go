@@ -45,7 +45,7 @@ func (l *listener) refuse(ctx context.Context, who sender, why error) {
 // from begins the reply of a person.
 func from(who sender, r approver.Reply) approver.Reply {
 	r.Channel, r.Conversation = Name, who.conversation()
-	r.Sender, r.Name = strconv.FormatInt(who.id, 10), who.name
+	r.Sender, r.Name, r.Event = strconv.FormatInt(who.id, 10), who.name, who.event
 	return r
 }
 

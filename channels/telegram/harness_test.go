@@ -74,7 +74,8 @@ type bench struct {
 	logs *logbook
 
 	mu      sync.Mutex
-	replies []approver.Reply
+	replies []approver.Reply // without their events
+	events  []string
 	judge   func(context.Context, approver.Reply) approver.Outcome
 
 	cancel context.CancelFunc
@@ -149,7 +150,9 @@ func (b *bench) run() {
 
 func (b *bench) reply(ctx context.Context, r approver.Reply) approver.Outcome {
 	b.mu.Lock()
-	b.replies = append(b.replies, r)
+	said := r
+	said.Event = ""
+	b.replies, b.events = append(b.replies, said), append(b.events, r.Event)
 	judge := b.judge
 	b.mu.Unlock()
 	return judge(ctx, r)
@@ -173,6 +176,13 @@ func (b *bench) got() []approver.Reply {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.replies)
+}
+
+// event is that of a reply, by its number.
+func (b *bench) event(n int) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.events[n]
 }
 
 func (b *bench) eventually(what string, ok func() bool) {

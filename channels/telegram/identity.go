@@ -72,6 +72,7 @@ type sender struct {
 	// was sent, if it is one. Both let Telegram show an answer to this person alone.
 	query string
 	aside int
+	event string // the update's id, by which a repeat is known
 }
 
 // Why an event is refused. The texts are for the log.

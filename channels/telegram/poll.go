@@ -223,15 +223,19 @@ func (l *listener) take(ctx context.Context, raw json.RawMessage) bool {
 	}
 	done := func() { l.ledger.end(head.ID) }
 	if u.CallbackQuery != nil {
-		l.takeTap(ctx, u.CallbackQuery, done)
+		l.takeTap(ctx, u.CallbackQuery, eventOf(head.ID), done)
 		return true
 	}
-	l.takeMessage(ctx, raw, &u, done)
+	l.takeMessage(ctx, raw, &u, eventOf(head.ID), done)
 	return true
 }
 
-func (l *listener) takeTap(ctx context.Context, q *models.CallbackQuery, done func()) {
+// eventOf names an update.
+func eventOf(id int64) string { return strconv.FormatInt(id, 10) }
+
+func (l *listener) takeTap(ctx context.Context, q *models.CallbackQuery, event string, done func()) {
 	who, err := l.guard.tap(q)
+	who.event = event
 	if err != nil {
 		l.note(err, q.From.ID, chatOf(q.Message))
 		done() // a refusal may be lost in a crash
@@ -247,7 +251,9 @@ func (l *listener) takeTap(ctx context.Context, q *models.CallbackQuery, done fu
 	l.people.do(queueOf(who, id.String()), l.safely(func() { defer done(); l.tap(ctx, who, q) }))
 }
 
-func (l *listener) takeMessage(ctx context.Context, raw json.RawMessage, u *models.Update, done func()) {
+func (l *listener) takeMessage(
+	ctx context.Context, raw json.RawMessage, u *models.Update, event string, done func(),
+) {
 	m := u.Message
 	who, err := l.guard.message(m)
 	if m == nil && u.EditedMessage != nil {
@@ -257,7 +263,7 @@ func (l *listener) takeMessage(ctx context.Context, raw json.RawMessage, u *mode
 		return
 	}
 	if who, asks, ok := l.stops(m, err); ok {
-		who.aside = asideOf(raw)
+		who.aside, who.event = asideOf(raw), event
 		l.freezing.do(queueOf(who, ""), l.safely(func() { defer done(); l.look(ctx, who, m, asks) }))
 		return
 	}
@@ -275,7 +281,7 @@ func (l *listener) takeMessage(ctx context.Context, raw json.RawMessage, u *mode
 		done()
 		return
 	}
-	who.aside = asideOf(raw)
+	who.aside, who.event = asideOf(raw), event
 	request, _, _ := l.guard.cardOf(m)
 	if why, ok := l.asked.find(who.place, m); ok {
 		request = why.request

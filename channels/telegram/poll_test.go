@@ -128,10 +128,35 @@ func TestInterruptedAnswerComesAgain(t *testing.T) {
 	b.judge = func(context.Context, approver.Reply) approver.Outcome { return approver.Outcome{Text: "Denied."} }
 	b.mu.Unlock()
 	b.run()
-	if r := b.want(2); r.Request != b.got()[0].Request || r.Approve {
+	if r := b.want(2); r.Request != b.got()[0].Request || r.Approve || b.event(1) == "" || b.event(1) != b.event(0) {
 		t.Errorf("what came again is %+v", r)
 	}
 	b.settled()
+}
+
+// The core knows a repeat by the event of a reply, whatever the reply came with, and no two events are the same.
+func TestEachReplyNamesItsEvent(t *testing.T) {
+	b := running(t)
+	card := highCard(t)
+	ref := b.post(card)
+	person, chat := text(ann), ref.Conversation
+	if err := b.s.Tap(person, chat, ref.Message, fake.DenyButton); err != nil {
+		t.Fatal(err)
+	}
+	b.want(1)
+	for n, say := range []string{"/deny " + card.Code.Reveal(), "/freeze", "/pending"} {
+		b.s.Type(person, chat, say)
+		b.want(n + 2)
+	}
+	b.s.ReplyTo(person, chat, ref.Message, "no, not now")
+	b.want(5)
+	seen := map[string]bool{"": true}
+	for n, r := range b.got() {
+		if seen[b.event(n)] {
+			t.Errorf("the event %q of %+v", b.event(n), r)
+		}
+		seen[b.event(n)] = true
+	}
 }
 
 // A slow answer is in work while Telegram repeats it; it must neither count
