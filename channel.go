@@ -315,5 +315,23 @@ type Seated interface {
 	Seats() int
 }
 
+// A Rememberer is an extra ability of a Solo channel: what it knows when it stops receiving, the process that
+// receives next begins with.
+type Rememberer interface {
+	// Remember gives the channel its memory. It comes before Run.
+	Remember(m Memory)
+}
+
+// A Memory is what the process that receives keeps for the next one, in the store. Nobody who reads the store
+// can read it, and nobody who writes there can make it up.
+type Memory interface {
+	// Recall returns what was kept last, and how long ago. It returns nil if there is nothing that can be
+	// read.
+	Recall(ctx context.Context) (what []byte, age time.Duration, err error)
+	// Keep replaces what is kept. After an ErrConflict, another process has kept something meanwhile; another
+	// Keep replaces that too.
+	Keep(ctx context.Context, what []byte) error
+}
+
 // LeaseTTL is how long a leader that vanished keeps others out.
 const LeaseTTL = 3 * time.Second

@@ -142,6 +142,9 @@ func (b *Broadcaster) introduce() {
 		if h, is := c.(approver.Overhearer); is {
 			h.Overhear(b.Answers.overhear)
 		}
+		if r, is := c.(rememberer); is {
+			r.Remember(newMemory(r.LeaseName(), b.Store, b.sealer))
+		}
 	}
 }
 

@@ -53,5 +53,5 @@
 //	              lostcard.go, outcome.go, said.go), and what else people want (wants.go, views.go, extend.go, disown.go)
 //	Removals      removes approvers (removals.go)
 //	sweeper       does what is due and nobody waits for (sweeper.go)
-//	receivers     runs the channels, some in one process only (receivers.go, solo.go, lease.go)
+//	receivers     runs the channels, some in one process only (receivers.go, solo.go, lease.go, memory.go)
 package broadcaster

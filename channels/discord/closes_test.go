@@ -107,7 +107,7 @@ func TestInvalidSession(t *testing.T) {
 			}
 		})
 	}
-	g := &connection{last: &session{id: "x"}}
+	g := &connection{last: &session{id: "x"}, journal: newJournal(&Channel{})}
 	for range 1000 {
 		var ready time.Time
 		err := g.take(t.Context(), frame{Op: opInvalid, Data: json.RawMessage("true")}, &ready)

@@ -66,6 +66,7 @@ type session struct {
 // A connection is one WebSocket to the gateway.
 type connection struct {
 	*intake
+	journal *journal
 	ws      *websocket.Conn
 	address string // without the version
 	acks    chan struct{}
@@ -78,7 +79,9 @@ type connection struct {
 
 // connect makes one connection and returns when it became ready, zero if it never did, and why
 // it ended. If there is a session, it takes that up again.
-func (c *Channel) connect(ctx context.Context, last *session, in *intake) (ready time.Time, err error) {
+func (c *Channel) connect(
+	ctx context.Context, last *session, in *intake, j *journal,
+) (ready time.Time, err error) {
 	address := last.address
 	if address == "" {
 		if address, err = c.mayIdentify(ctx, last.id != ""); err != nil {
@@ -105,7 +108,7 @@ func (c *Channel) connect(ctx context.Context, last *session, in *intake) (ready
 		}
 		return time.Time{}, failed
 	}
-	g := &connection{intake: in, ws: ws, last: last, address: address, acks: make(chan struct{}, 1)}
+	g := &connection{intake: in, journal: j, ws: ws, last: last, address: address, acks: make(chan struct{}, 1)}
 	defer ws.Close()
 	defer context.AfterFunc(ctx, g.lastLook)()
 	ws.SetReadLimit(maxFrame)
@@ -172,12 +175,20 @@ func (g *connection) forget() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	*g.last = session{}
+	g.journal.note(*g.last)
 }
 
-// goodbye ends the session: Discord then shows that the bot is away, and lets a replica begin.
+// closeKeeps is a close code that leaves the session to whoever takes it up.
+const closeKeeps = 4000
+
+// goodbye ends the connection. If nobody can take the session up, it ends that too: Discord then shows that the
+// bot is away.
 func (g *connection) goodbye() {
-	_ = g.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""),
-		time.Now().Add(writeWithin))
+	code := websocket.CloseNormalClosure
+	if g.journal.memory != nil {
+		code = closeKeeps
+	}
+	_ = g.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""), time.Now().Add(writeWithin))
 }
 
 // serve lasts as long as the connection does.
@@ -196,7 +207,7 @@ func (g *connection) serve(ctx context.Context, what string) (ready time.Time, e
 	g.patience(g.hello) // until it is ready
 	if was := *g.last; was.id != "" {
 		err = g.send(opResume, map[string]any{"token": g.token.Reveal(), "session_id": was.id, "seq": was.seq})
-	} else {
+	} else if err = g.journal.mayBegin(ctx); err == nil {
 		err = g.send(opIdentify, g.identity())
 	}
 	beating, stop := context.WithCancel(ctx)
@@ -249,15 +260,20 @@ func (g *connection) read() (f frame, err error) {
 
 // identity is what begins a session.
 func (g *connection) identity() map[string]any {
+	return map[string]any{"token": g.token.Reveal(), "intents": g.intents(),
+		"properties": map[string]string{"os": runtime.GOOS, "browser": "approver", "device": "approver"}}
+}
+
+// intents say which events a session brings.
+func (c *Channel) intents() discordgo.Intent {
 	intents := discordgo.IntentsGuildMessages | discordgo.IntentsDirectMessages
-	if g.cfg.TextApprovals {
+	if c.cfg.TextApprovals {
 		intents |= discordgo.IntentMessageContent
 	}
-	if g.pairsOnly {
+	if c.pairsOnly {
 		intents |= discordgo.IntentsGuilds // to hear of an invitation
 	}
-	return map[string]any{"token": g.token.Reveal(), "intents": intents,
-		"properties": map[string]string{"os": runtime.GOOS, "browser": "approver", "device": "approver"}}
+	return intents
 }
 
 // beat sends heartbeats until ctx ends, and ends a connection that does not acknowledge one: no
@@ -304,8 +320,10 @@ func (g *connection) heartbeat() error {
 func (g *connection) take(ctx context.Context, f frame, ready *time.Time) error {
 	switch f.Op {
 	case opDispatch:
+		defer g.journal.begin(f.Seq)()
 		g.mu.Lock()
 		g.last.seq = f.Seq
+		g.journal.note(*g.last)
 		g.mu.Unlock()
 		return g.dispatch(ctx, f, ready)
 	case opHeartbeat:
@@ -353,8 +371,10 @@ func (g *connection) dispatch(ctx context.Context, f frame, ready *time.Time) er
 		}
 		g.mu.Lock()
 		g.last.id, g.last.address = who.SessionID, r.Resume
+		g.journal.note(*g.last)
 		g.mu.Unlock()
 		g.began(ctx, ready)
+		g.workers.try("journal", 1, func() { _ = g.journal.keep(ctx) })
 	case "RESUMED":
 		g.began(ctx, ready)
 	case "INTERACTION_CREATE":
@@ -378,7 +398,7 @@ func decoded[T any](g *connection, f frame, handle func(T)) {
 		g.log.Warn("an event that cannot be read is ignored", "type", f.Type, "error", err)
 		return
 	}
-	handle(e)
+	g.workers.during(func() (end func()) { return g.journal.begin(f.Seq) }, func() { handle(e) })
 }
 
 // began notes that answers arrive.

@@ -21,7 +21,7 @@
 // ends only when Discord has refused the bot twice in a row. It resumes the session, so that
 // Discord delivers what people did in between, and begins a new one if that fails. Cards are sent
 // over REST. Of several replicas, only the holder of the lease [Channel.LeaseName] is connected;
-// all may post.
+// all may post. The next holder resumes the session too, from the last event that was handled.
 //
 // Two daemons with separate stores must not share a bot: Discord delivers every answer to both.
 // A daemon that does not know a card's request leaves the answer to the other one for a second,
@@ -30,7 +30,7 @@
 // # Reading order
 //
 // Settings: config.go, pair.go. Cards: discord.go, post.go, render.go. Answers: gateway.go, connection.go,
-// identity.go, answer.go, read.go, dialog.go, text.go, thread.go, tell.go,
+// journal.go, identity.go, answer.go, read.go, dialog.go, text.go, thread.go, tell.go,
 // workers.go, commands.go. The way to Discord: wire.go, health.go.
 package discord
 
@@ -66,7 +66,8 @@ type Channel struct {
 	rest      *discordgo.Session // for requests only: it is never opened
 	seen      *receiving.Seen[string]
 	outage    receiving.Outage
-	contest   atomic.Bool // another daemon was reported in the log
+	contest   atomic.Bool     // another daemon was reported in the log
+	memory    approver.Memory // guarded by mu; nil if nothing is kept for the next process
 	pairing   pairing.Waiting
 	pairsOnly bool                 // made by ForPairing
 	told      calls.Pauses[string] // who was told lately why their messages do not count

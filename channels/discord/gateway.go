@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -58,16 +59,21 @@ func closed(what string, code int) error {
 // and works once people have fixed the cause.
 func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	reply = receiving.Replies(reply, c.log, "handling an answer panicked", &c.Speech)
+	j := newJournal(c)
+	defer j.leave() // when all that came is handled
 	workers := newWorkers(c.log)
 	defer workers.stop()
+	var keeping sync.WaitGroup
+	defer keeping.Wait()
 	// What is under way ends with Run, however Run ends. The core itself ends the answers that
 	// it has.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer c.outage.Stopped()
-	var last session
+	last := j.recall(ctx)
+	keeping.Go(func() { j.run(ctx) })
 	for failures, refused := 0, false; ; failures++ {
-		ready, err := c.connect(ctx, &last, newIntake(c, workers, reply))
+		ready, err := c.connect(ctx, &last, newIntake(c, workers, reply), j)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -89,6 +95,7 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 		c.outage.Down(err, wait)
 		if stop || failures >= mostResumes {
 			last = session{}
+			j.note(last)
 		}
 		if stop && refused {
 			return err

@@ -26,6 +26,7 @@ type workers struct {
 	mu      sync.Mutex
 	busy    map[string]int
 	stopped bool
+	begins  func() (end func()) // is told of work that begins now
 	all     sync.WaitGroup
 }
 
@@ -40,7 +41,12 @@ func (w *workers) try(key string, limit int, fn func()) bool {
 		return false
 	}
 	w.busy[key]++
+	end := func() {}
+	if w.begins != nil {
+		end = w.begins()
+	}
 	w.all.Go(func() {
+		defer end()
 		defer func() {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -52,6 +58,19 @@ func (w *workers) try(key string, limit int, fn func()) bool {
 		fn()
 	})
 	return true
+}
+
+// during runs f, which does not wait, and tells begins of each piece of work that begins meanwhile; end is called
+// when it is done.
+func (w *workers) during(begins func() (end func()), f func()) {
+	set := func(begins func() (end func())) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.begins = begins
+	}
+	set(begins)
+	defer set(nil)
+	f()
 }
 
 // stop accepts no more work and waits for what is under way.
