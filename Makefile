@@ -20,7 +20,7 @@ ci: ## everything that a change must pass
 	bash .ci/run
 
 crash: ## kill daemons 200 times on each store, and Redis under them; takes 45 minutes
-	APPROVER_CRASHES=200 go test -v -timeout 90m -run 'TestKill|TestRedis' ./cmd/approver/demo
+	APPROVER_CRASHES=200 go test -v -timeout 90m -run 'TestKill|TestRedis|TestTheReceiver' ./cmd/approver/demo
 	APPROVER_KILLS=200 go test -v -timeout 30m -run 'TestAKill|TestThreeReplicas|TestReplicas' ./daemon
 
 rolling: ## kill replicas in turn for ten minutes on each kind of Redis; takes 45 minutes

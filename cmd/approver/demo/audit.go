@@ -14,6 +14,7 @@ import (
 type auditLine struct {
 	Event      string `json:"event"`
 	Timestamp  string `json:"timestamp"`
+	Once       string `json:"once"`
 	Request    string `json:"request"`
 	Hash       string `json:"hash"`
 	Note       string `json:"note"`

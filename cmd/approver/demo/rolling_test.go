@@ -220,7 +220,7 @@ func (r *rolling) run(t *testing.T, last, every time.Duration, midway func() err
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for n := 0; time.Since(began) < last; n++ {
-		hook := r.hookAt(r.replicas[n%len(r.replicas)], branch(n), "")
+		hook := r.hookAt(r.replicas[n%len(r.replicas)].Submit(), branch(n), "")
 		hooks.Go(func() {
 			o := <-hook
 			r.mu.Lock()

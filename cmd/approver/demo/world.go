@@ -126,12 +126,15 @@ func (o outcome) decision() string {
 
 // hook runs the real courier with a payload, as the agent would. The process ends with the demo at
 // the latest.
-func (w *world) hook(command, claim string) chan outcome { return w.hookAt(&w.daemon, command, claim) }
+func (w *world) hook(command, claim string) chan outcome {
+	return w.hookAt(w.daemon.Submit(), command, claim)
+}
 
-// hookAt is hook with the agent on the machine of a replica.
-func (w *world) hookAt(d *child.Daemon, command, claim string) chan outcome {
+// hookAt is hook for the daemon with a submit socket.
+func (w *world) hookAt(socket, command, claim string) chan outcome {
 	w.calls++
-	cmd := exec.CommandContext(w.ctx, d.Program, "hook", "--agent", "claude", "--deadline", "290s", "--socket", d.Submit())
+	cmd := exec.CommandContext(w.ctx, w.daemon.Program, "hook", "--agent", "claude", "--deadline", "290s",
+		"--socket", socket)
 	cmd.SysProcAttr = child.Attributes()
 	// The courier sends what changes which programs run, and cards warn of it: not of this machine's.
 	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/home/dev", "USER=dev"}
