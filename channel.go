@@ -302,7 +302,8 @@ type Overhearer interface {
 
 // Solo is an extra ability of a channel whose platform gives every event to only one receiver,
 // or to all of them. The channel receives under a lease of this name, so that only one of
-// several replicas does. All of them may post.
+// several replicas does. All of them may post. With an empty name there is no lease, and each replica
+// receives: so does a channel to whose webhook the platform brings events.
 type Solo interface {
 	LeaseName() string
 }

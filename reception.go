@@ -48,6 +48,14 @@ type Reception struct {
 	// ContestFor after its last sign.
 	Contest      string
 	ContestSince time.Time
+
+	// Of a channel whose platform brings answers to a webhook: when it last brought something, how many
+	// requests there were not the platform's, and of the last of them when it came and why it was
+	// refused. Zero for any other channel.
+	Brought     time.Time
+	Refused     uint64
+	LastRefused time.Time
+	Refusal     string
 }
 
 // ContestFor is how long another program with the same bot counts after it was last noticed.
@@ -90,6 +98,19 @@ func (m *ReceptionMeter) Failed(err error) {
 	if m.now.Up || m.now.Since.IsZero() {
 		m.now.Up, m.now.Since = false, m.now.Bad
 	}
+}
+
+// Judged notes a request to a webhook: refused is why it was not the platform's, and nil for one that
+// was.
+func (m *ReceptionMeter) Judged(refused error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if refused == nil {
+		m.now.Brought = time.Now()
+		return
+	}
+	m.now.Refused++
+	m.now.LastRefused, m.now.Refusal = time.Now(), display.OneLine(refused.Error())
 }
 
 // Stopped notes that nothing is received here any more, for example because another process has

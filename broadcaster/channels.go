@@ -32,7 +32,7 @@ func (h *Channels) State(name string) ChannelState {
 func (h *Channels) stateOf(c approver.Channel) ChannelState {
 	s := h.states.of(c.Name())
 	s.Cards = h.states.cardsOf(c.Name(), h.Destinations)
-	_, s.Solo = c.(approver.Solo)
+	s.Solo = soloOf(c) != nil
 	if r, ok := c.(approver.Receiver); ok {
 		s.Receiver, s.Reception = true, r.Reception()
 		if !s.Up && s.There == nil && !s.was.Since.IsZero() { // it is still the same problem

@@ -26,10 +26,18 @@ type wire struct {
 	// forgets lets each run begin to know nothing, and take a second to find out.
 	forgets bool
 	lingers time.Duration // how long the end of a run takes
+	// each receives in each process: its platform brings an event to one of them.
+	each bool
 }
 
-func (w *wire) Name() string      { return "wire" }
-func (w *wire) LeaseName() string { return "wire:1" }
+func (w *wire) Name() string { return "wire" }
+
+func (w *wire) LeaseName() string {
+	if w.each {
+		return ""
+	}
+	return "wire:1"
+}
 
 func (w *wire) heard() *approver.ReceptionMeter {
 	w.meter.CompareAndSwap(nil, &approver.ReceptionMeter{})

@@ -91,11 +91,19 @@ func (v *receivers) awaitBack(ctx context.Context, c approver.Channel) bool {
 // runChannel runs a channel once, under its lease if it has one.
 func (v *receivers) runChannel(ctx context.Context, c approver.Channel) error {
 	return survived(func() error {
-		if solo, is := c.(approver.Solo); is {
+		if solo := soloOf(c); solo != nil {
 			return v.runSolo(ctx, c, newLease(solo, v.Store, v.Log))
 		}
 		return v.run(ctx, c)
 	})
+}
+
+// soloOf is a channel that receives under a lease, and nil for one that receives in each process.
+func soloOf(c approver.Channel) approver.Solo {
+	if solo, is := c.(approver.Solo); is && solo.LeaseName() != "" {
+		return solo
+	}
+	return nil
 }
 
 // run runs a channel once.

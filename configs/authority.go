@@ -65,6 +65,7 @@ func held(all []authority, granted []string) {
 // authorities returns all settings that are set and need people's approval.
 func (c *Config) authorities() []authority {
 	on := append(c.Channels.authorities(), c.shieldAuthorities()...)
+	on = append(on, c.webhookAuthorities()...)
 	if c.Audit.Sync == SyncGroup {
 		on = append(on, authority{"audit.sync: " + SyncGroup, func() { c.Audit.Sync = SyncBeforeAnswer }})
 	}

@@ -64,6 +64,8 @@ type Config struct {
 	Audit    Audit    `yaml:"audit"`
 	Store    Store    `yaml:"store"`
 	Channels Channels `yaml:"channels"`
+	// Webhooks is the listener on which chat platforms bring answers.
+	Webhooks Webhooks `yaml:"webhooks"`
 
 	// Shield is about the tiers and what tools return.
 	Shield Shield `yaml:"shield"`
@@ -87,6 +89,15 @@ func (w Wait) Of() map[approver.Severity]time.Duration {
 	of := map[approver.Severity]time.Duration{approver.High: w.High, approver.Catastrophic: w.Catastrophic}
 	maps.DeleteFunc(of, func(_ approver.Severity, wait time.Duration) bool { return wait <= 0 })
 	return of
+}
+
+// Webhooks are the settings that all channels with receive: webhook share.
+type Webhooks struct {
+	// Listen is the address, host and port, of the one listener for all of them. It speaks plain HTTP: a
+	// reverse proxy in front of it speaks TLS.
+	Listen string `yaml:"listen"`
+	// URL is the address under which the platforms reach the listener, without the channel's name.
+	URL string `yaml:"url"`
 }
 
 // Sockets are the paths of the two unix sockets. Empty means the place where
@@ -273,6 +284,7 @@ func Default() Config {
 		FailMode:      FailClosed,
 		Log:           Log{Level: Level(slog.LevelInfo), Format: LogText},
 		Store:         Store{KeepFor: approver.DefaultKeepFor},
+		Webhooks:      Webhooks{Listen: "127.0.0.1:8790"},
 		Audit: Audit{
 			MaxSize:         audit.DefaultMaxSize,
 			CheckpointEvery: audit.DefaultCheckpointEvery,

@@ -35,7 +35,7 @@ func (c Config) Validate() error {
 
 // problems is Validate with the path of each problem.
 func (c Config) problems() []problem {
-	return slices.Concat(c.ownProblems(), c.peopleProblems(), c.sectionProblems())
+	return slices.Concat(c.ownProblems(), c.webhookProblems(), c.peopleProblems(), c.sectionProblems())
 }
 
 // peopleProblems finds approvers that a removal could not name: their ids are too long, or a

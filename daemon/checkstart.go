@@ -30,7 +30,7 @@ func CheckStart(cfg configs.Config) error {
 	}
 	_, err := cfg.Sockets.Submitters()
 	add(err)
-	_, err = OpenChannels(cfg, false, nil, slog.New(slog.DiscardHandler))
+	_, err = OpenChannels(cfg, Isolated(cfg), nil, slog.New(slog.DiscardHandler))
 	channels, wrong := cfg.CheckTokens()
 	add(wrong)
 	add(withoutChannels(err, channels))

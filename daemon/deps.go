@@ -166,7 +166,9 @@ func OpenChannels(
 	var errs []error
 	used := cfg.Channels.InUse()
 	for _, section := range used {
-		ch, err := section.Open(installation(section.Name, len(used), isolated, waiting), log.With("channel", section.Name))
+		in := installation(section.Name, len(used), isolated, waiting)
+		in.Webhooks = cfg.Webhooks.URL
+		ch, err := section.Open(in, log.With("channel", section.Name))
 		if err != nil {
 			errs = append(errs, &ChannelError{section.Name, err})
 			continue

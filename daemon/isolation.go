@@ -50,6 +50,12 @@ func openIsolation(cfg configs.Config, log *slog.Logger) (isolation, error) {
 	return h, nil
 }
 
+// Isolated reports whether a daemon of this user with this configuration keeps agents from its secrets.
+func Isolated(cfg configs.Config) bool {
+	h, err := openIsolation(cfg, slog.New(slog.DiscardHandler))
+	return err == nil && h.Isolated
+}
+
 // note is what the audit says about the isolation at each start.
 func (h isolation) note() string {
 	if h.Isolated {

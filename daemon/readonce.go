@@ -74,7 +74,7 @@ func (r ReadOnce) refused() error {
 		}
 		cfg, err := configs.LoadOrDefault(f.path)
 		if err == nil {
-			_, err = OpenChannels(cfg, false, nil, slog.New(slog.DiscardHandler))
+			_, err = OpenChannels(cfg, Isolated(cfg), nil, slog.New(slog.DiscardHandler))
 		}
 		return err
 	}

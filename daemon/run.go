@@ -95,6 +95,12 @@ func (d *Daemon) run(ctx context.Context) (err error) {
 		return err
 	}
 
+	platforms, err := openWebhooks(ctx, base.cfg.Webhooks.Listen, base.channels, log)
+	if err != nil {
+		return errors.Join(err, admin.closeDoors())
+	}
+	doors = append(doors, platforms...)
+
 	note := base.isolation.note() + watching.note(ctx) + base.trust.note()
 	admit := func(ctx context.Context) error { return base.authority.run(ctx, people.Ask) }
 	run := append(doors, people.Run, admit, watching.run, decide.Hooks.Run, tier2.Run, base.trust.watch(people, records),

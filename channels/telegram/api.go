@@ -236,6 +236,9 @@ func newClient(tokens ...*calls.Token) *http.Client {
 	}
 }
 
+// allowedUpdates are the kinds of update that are asked for.
+var allowedUpdates = []string{"message", "edited_message", "callback_query"}
+
 // getUpdates asks for new updates. The library's own polling retries for ever whatever the
 // error, and confirms updates before they are handled, so this one call is made by hand. Edited messages
 // never count; they are asked for so that whoever edits an answer can be told. Its
@@ -244,7 +247,7 @@ func newClient(tokens ...*calls.Token) *http.Client {
 func (c *Channel) getUpdates(ctx context.Context, offset int64, wait time.Duration) ([]json.RawMessage, error) {
 	form := url.Values{
 		"timeout":         {strconv.Itoa(int(wait / time.Second))},
-		"allowed_updates": {`["message","edited_message","callback_query"]`},
+		"allowed_updates": {`["` + strings.Join(allowedUpdates, `","`) + `"]`},
 	}
 	if offset != 0 {
 		form.Set("offset", strconv.FormatInt(offset, 10))

@@ -30,6 +30,15 @@ type Config struct {
 	// server of your own or a proxy. The token travels in the path, so use https
 	// on anything but loopback.
 	APIURL string `yaml:"api_url,omitempty"`
+	// Receive is empty for polling, or webhook: then Telegram brings each update to the listener that
+	// webhooks.listen names, at the path /telegram below webhooks.url, and every replica receives.
+	Receive section.Receiving `yaml:"receive,omitempty"`
+	// WebhookSecret is what Telegram sends along with each update, so that nobody else can bring one:
+	// 32 to 256 letters, digits, hyphens and underscores. Set either this or WebhookSecretFile. Whoever
+	// has it can answer in any approver's name.
+	WebhookSecret secret.Text `yaml:"webhook_secret,omitempty" held:"no"`
+	// WebhookSecretFile names a file that holds the secret, best with mode 0600.
+	WebhookSecretFile string `yaml:"webhook_secret_file,omitempty" held:"no"`
 	// Chats are the places that get cards and take answers. Each has a card, and
 	// a code, of its own.
 	Chats []Chat `yaml:"chats" held:"no"`
@@ -74,6 +83,7 @@ func (c Config) Validate() error {
 	if _, err := apiURL(c.APIURL); err != nil {
 		errs = append(errs, err)
 	}
+	errs = append(errs, c.validateWebhook())
 	return errors.Join(append(append(errs, c.validateChats()...), c.validateApprovers()...)...)
 }
 
@@ -84,6 +94,37 @@ func checkToken(token secret.Text) error {
 	return errors.New("telegram: the token does not look like one: expected digits, a colon, and the secret " +
 		"part, as @BotFather gave it")
 }
+
+// secretForm is what Telegram takes as the secret of a webhook, and long enough not to be guessed.
+var secretForm = lazyregexp.New(`^[A-Za-z0-9_-]{32,256}$`)
+
+func (c Config) validateWebhook() error {
+	if err := c.Receive.Check("polling"); err != nil {
+		return fmt.Errorf("telegram: %w", err)
+	}
+	switch {
+	case c.Receive != section.ByWebhook:
+	case c.WebhookSecret.IsZero() && c.WebhookSecretFile == "":
+		return errors.New("telegram: no webhook_secret: receive: webhook needs webhook_secret_file to name a file with a " +
+			"secret of your own, such as openssl rand -hex 32 prints")
+	case !c.WebhookSecret.IsZero() && c.WebhookSecretFile != "":
+		return errors.New("telegram: webhook_secret and webhook_secret_file are both set: keep one")
+	case c.WebhookSecretFile == "":
+		return checkSecret(c.WebhookSecret)
+	}
+	return nil
+}
+
+func checkSecret(s secret.Text) error {
+	if secretForm().MatchString(s.Reveal()) {
+		return nil
+	}
+	return errors.New("telegram: webhook_secret must be 32 to 256 letters, digits, hyphens and underscores, such as " +
+		"openssl rand -hex 32 prints")
+}
+
+// Webhook returns how the channel receives, for the settings that all webhooks share.
+func (c *Config) Webhook() *section.Receiving { return &c.Receive }
 
 // botOf is the bot's id: the part of the token before the colon.
 func botOf(token string) (int64, error) {
@@ -131,8 +172,18 @@ func (c Config) validateApprovers() []error {
 }
 
 // Open makes the channel.
-func (c Config) Open(_ section.Installation, log *slog.Logger) (approver.Channel, error) {
-	return New(c, log)
+func (c Config) Open(in section.Installation, log *slog.Logger) (approver.Channel, error) {
+	if c.Receive == section.ByWebhook && !in.Isolated {
+		return nil, fmt.Errorf("telegram: %w", section.ErrReadableSecret)
+	}
+	channel, err := New(c, log)
+	if err != nil {
+		return nil, err
+	}
+	if channel.hook != nil {
+		channel.hook.at = in.Webhooks + "/" + Name
+	}
+	return channel, nil
 }
 
 // People returns the approver list.
@@ -151,8 +202,12 @@ func (c Config) Languages() map[string]display.Lang {
 
 // Secrets returns the settings that hold a secret.
 func (c *Config) Secrets() []secret.Setting {
-	return []secret.Setting{{Name: "token", Value: &c.Token, File: &c.TokenFile, Holds: "the bot's token",
+	all := []secret.Setting{{Name: "token", Value: &c.Token, File: &c.TokenFile, Holds: "the bot's token",
 		Form: tokenForm()}}
+	if c.Receive == section.ByWebhook || !c.WebhookSecret.IsZero() || c.WebhookSecretFile != "" {
+		all = append(all, secret.Setting{Name: "webhook_secret", Value: &c.WebhookSecret, File: &c.WebhookSecretFile})
+	}
+	return all
 }
 
 // Destinations returns one destination for each configured chat or topic.

@@ -8,8 +8,8 @@ import (
 	"github.com/go-telegram/bot"
 )
 
-// Health asks Telegram who we are and about every chat that gets cards, and returns the bot's
-// name.
+// Health asks Telegram who we are and about every chat that gets cards, and, with a webhook, whether
+// Telegram reaches it. It returns the bot's name.
 func (c *Channel) Health(ctx context.Context) (who string, err error) {
 	name, err := c.me(ctx)
 	if err != nil {
@@ -30,7 +30,14 @@ func (c *Channel) Health(ctx context.Context) (who string, err error) {
 			return "", fmt.Errorf("chat %d: %w", chat, err)
 		}
 	}
-	return who, nil
+	if c.hook == nil {
+		return who, nil
+	}
+	info, err := c.webhookInfo(ctx)
+	if err == nil {
+		err = c.hook.problem(info)
+	}
+	return fmt.Sprintf("%s, which brings updates to %s", who, c.hook.at), err
 }
 
 // me asks Telegram for the bot's name.

@@ -13,24 +13,25 @@ import (
 // crash interrupts come again.
 type ledger struct {
 	mu    sync.Mutex
-	open  map[int64]bool
+	open  map[int64]chan struct{} // closed when the update is done
 	done  *receiving.Seen[int64]
 	next  int64         // one above the highest id seen; 0 means nothing to confirm
 	ended chan struct{} // holds a value if some work ended since it was last read
 }
 
 func newLedger(remember int) *ledger {
-	return &ledger{open: map[int64]bool{}, done: receiving.NewSeen[int64](remember), ended: make(chan struct{}, 1)}
+	return &ledger{open: map[int64]chan struct{}{}, done: receiving.NewSeen[int64](remember),
+		ended: make(chan struct{}, 1)}
 }
 
 // begin notes that the handling of an update begins. It returns false if it has begun before.
 func (g *ledger) begin(id int64) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.open[id] || g.done.Has(id) {
+	if g.open[id] != nil || g.done.Has(id) {
 		return false
 	}
-	g.open[id] = true
+	g.open[id] = make(chan struct{})
 	g.next = max(g.next, id+1)
 	return true
 }
@@ -39,11 +40,31 @@ func (g *ledger) begin(id int64) bool {
 func (g *ledger) end(id int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if done := g.open[id]; done != nil {
+		close(done)
+	}
 	delete(g.open, id)
 	g.done.First(id)
 	select {
 	case g.ended <- struct{}{}:
 	default:
+	}
+}
+
+// await waits until an update is done, at most d. It does not wait for one that has not begun.
+func (g *ledger) await(ctx context.Context, id int64, d time.Duration) {
+	g.mu.Lock()
+	done := g.open[id]
+	g.mu.Unlock()
+	if done == nil {
+		return
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+	case <-ctx.Done():
 	}
 }
 

@@ -48,30 +48,38 @@ type listener struct {
 	taken    time.Time           // when another process last took the poll; zero if it no longer does
 }
 
+func newListener(c *Channel, reply approver.ReplyFunc) *listener {
+	return &listener{
+		Channel: c, reply: receiving.Replies(reply, c.log, "panic while an answer was handled", &c.Speech),
+		ledger: newLedger(remembered), noted: receiving.NewSeen[string](remembered),
+		people: newQueues(workers), freezing: newQueues(workers), others: newQueues(refusers),
+	}
+}
+
 // Run receives until ctx ends, and then returns nil. It returns an error early only if Telegram
 // has said several times over some time that the token is not valid. Run may then be called
 // again, and works once the token does. Network trouble, a webhook that is set, and a second
 // process that receives for the same bot are logged, and Run goes on.
 func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	ctx, cancel := context.WithCancel(ctx)
-	l := &listener{
-		Channel: c, reply: receiving.Replies(reply, c.log, "panic while an answer was handled", &c.Speech),
-		ledger: newLedger(remembered), noted: receiving.NewSeen[string](remembered),
-		people: newQueues(workers), freezing: newQueues(workers), others: newQueues(refusers),
-	}
+	l := newListener(c, reply)
 	defer c.client.CloseIdleConnections()
 	defer l.others.wait()
 	defer l.people.wait()
 	defer l.freezing.wait()
 	defer cancel()
 	defer c.meter.Stopped()
-	err := l.greet(ctx)
+	greet, listen := l.greet, l.listen
+	if c.hook != nil {
+		greet, listen = l.meet, l.attend
+	}
+	err := greet(ctx)
 	if err == nil {
 		var registering sync.WaitGroup
 		defer registering.Wait()
 		defer cancel()
 		registering.Go(func() { l.register(ctx) })
-		err = l.listen(ctx)
+		err = listen(ctx)
 	}
 	if ctx.Err() != nil {
 		return nil

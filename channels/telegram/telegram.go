@@ -12,8 +12,9 @@
 //
 // By long polling, so that no port is open to the world. An update is confirmed
 // to Telegram only after it was handled, and counted once however often it
-// comes. One process at a time may receive for a bot: Telegram breaks the
-// older poll with 409. With several replicas the receiver holds the lease that
+// comes. With receive: webhook Telegram brings the same updates to the daemon's listener, with a
+// secret, and the rest is the same code: see webhook.go. One process at a time may poll for a bot:
+// Telegram breaks the older poll with 409. With several replicas the receiver holds the lease that
 // [Channel.LeaseName] names; all of them may post.
 //
 // # What a card may not do
@@ -24,7 +25,7 @@
 // # Reading order
 //
 // Settings: config.go, first.go, pair.go, commands.go. Cards: telegram.go, render.go, attach.go. Answers:
-// poll.go, identity.go, answer.go, why.go, tell.go, hint.go, ledger.go. The way to Telegram: api.go,
+// poll.go, webhook.go, identity.go, answer.go, why.go, tell.go, hint.go, ledger.go. The way to Telegram: api.go,
 // floods.go, trouble.go, health.go.
 package telegram
 
@@ -68,6 +69,8 @@ type Channel struct {
 
 	pairing   pairing.Waiting
 	pairsOnly bool // made by ForPairing
+
+	hook *hook // where Telegram brings updates; nil if it is polled
 }
 
 // pace holds the channel's times, so that tests need not wait for them.
@@ -81,6 +84,8 @@ type pace struct {
 	doubt    time.Duration // between checks whether the token is valid after all
 	repeat   time.Duration // from one log line to the next for the same cause
 	lasting  time.Duration // a new trouble that lasts this long is logged even within repeat
+	look     time.Duration // from one look at the webhook to the next
+	hold     time.Duration // how long an update that a webhook brought may take before it is acknowledged
 	hint     time.Duration // from one hint to a person to the next
 	saying   time.Duration // kept free of a Post's time, to say that the file could not be attached
 	patience time.Duration // how long a tap waits for its outcome before it is acknowledged
@@ -93,6 +98,7 @@ func defaultPace() pace {
 		poll: 25 * time.Second, margin: 10 * time.Second,
 		retry: calls.Usual(), empty: time.Second,
 		conflict: 30 * time.Second, alone: 90 * time.Second, doubt: 3 * time.Second,
+		look: 15 * time.Second, hold: 2 * time.Second,
 		repeat: 10 * time.Minute, lasting: time.Minute, hint: time.Minute, saying: 2 * time.Second,
 		// Telegram drops a query that is not answered within about 15 s.
 		patience: 8 * time.Second, verdict: 30 * time.Second, telling: 15 * time.Second,
@@ -140,14 +146,23 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 		}
 		c.guard.places[at] = true
 	}
+	if c.hook, err = newHook(cfg, c); err != nil {
+		return nil, err
+	}
 	return c, nil
 }
 
 // Name returns "telegram".
 func (c *Channel) Name() string { return Name }
 
-// LeaseName names the lease that the receiving process holds: one per bot.
-func (c *Channel) LeaseName() string { return Name + ":" + strconv.FormatInt(c.guard.bot, 10) }
+// LeaseName names the lease that the receiving process holds: one per bot. It is empty with a webhook,
+// which brings updates to any replica.
+func (c *Channel) LeaseName() string {
+	if c.hook != nil {
+		return ""
+	}
+	return Name + ":" + strconv.FormatInt(c.guard.bot, 10)
+}
 
 // Post sends the card as one message. What does not fit is cut, and the whole follows as a file
 // in a reply to the card. If that file cannot be sent, the card stays and says so: it can be

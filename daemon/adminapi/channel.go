@@ -33,6 +33,12 @@ type Channel struct {
 	// since when that is known.
 	Contest      string    `json:"contest,omitempty"`
 	ContestSince time.Time `json:"contest_since,omitzero"`
+	// LastRequest is when its platform last brought something to its webhook. Refused is how many requests
+	// there were not the platform's, LastRefused when the last of them came, and Refusal why it was refused.
+	LastRequest time.Time `json:"last_request,omitzero"`
+	Refused     uint64    `json:"refused,omitempty"`
+	LastRefused time.Time `json:"last_refused,omitzero"`
+	Refusal     string    `json:"refusal,omitempty"`
 	// Off lists its chats that get no cards, and then those whose cards are not updated, in
 	// each group the longest first.
 	Off []chatOff `json:"off,omitempty"`
@@ -84,6 +90,7 @@ func ChannelOf(name string, c broadcaster.ChannelState, watchers *int) Channel {
 	s := Channel{
 		Name: name, Watchers: watchers, Since: c.Since.UTC(), LastSuccess: c.Good.UTC(), LastFailure: c.Bad.UTC(),
 		Off: chatsOff(c.Cards), Contest: c.Contest, ContestSince: c.ContestSince.UTC(),
+		LastRequest: c.Brought.UTC(), Refused: c.Refused, LastRefused: c.LastRefused.UTC(), Refusal: c.Refusal,
 	}
 	for _, to := range c.Cards {
 		if to.LastPost.After(s.LastPost) {
@@ -158,6 +165,22 @@ func (s Channel) Contested() string {
 		return ""
 	}
 	return s.Name + " LOSES ANSWERS since " + s.ContestSince.Format(time.DateTime+" UTC") + ": " + s.Contest
+}
+
+// Asked describes what came to the channel's webhook; empty if nothing did.
+func (s Channel) Asked() string {
+	text := ""
+	if !s.LastRequest.IsZero() {
+		text = "its platform last brought something at " + s.LastRequest.Format(time.DateTime+" UTC")
+	}
+	if s.Refused == 0 {
+		return text
+	}
+	if text != "" {
+		text += "; "
+	}
+	return text + words.Count(s.Refused, "request") + " refused, the last at " +
+		s.LastRefused.Format(time.DateTime+" UTC") + ": " + s.Refusal
 }
 
 // Posting describes the chat that has had a problem for longest, and counts the others; it is

@@ -2,6 +2,11 @@
 // configures, so that only the section's own package names a chat platform or a store.
 package section
 
+import (
+	"errors"
+	"fmt"
+)
+
 // A Platform has what the operator's commands need to know about a chat platform.
 type Platform struct {
 	// API is the setting with the address of the platform's server, and UsualAPI is its default.
@@ -33,6 +38,21 @@ type FirstChat interface {
 	Settings(person string) (string, error)
 }
 
+// A Receiving is how a channel gets answers. The zero value is the channel's own way: it keeps a
+// connection to its platform, or polls it.
+type Receiving string
+
+// ByWebhook lets the platform bring answers over HTTP, to the listener that webhooks.listen names.
+const ByWebhook Receiving = "webhook"
+
+// Check says what is wrong with the setting receive of a channel whose own way is called usual.
+func (r Receiving) Check(usual string) error {
+	if r == "" || r == ByWebhook {
+		return nil
+	}
+	return fmt.Errorf("receive: %q is not known: %s, or leave it out for %s", r, ByWebhook, usual)
+}
+
 // An Installation has what a channel may need to know about the daemon that opens it.
 type Installation struct {
 	// Isolated says that no agent can reach the resolve socket.
@@ -44,7 +64,15 @@ type Installation struct {
 	// Waits says that the configuration file has a setting of this channel that people have not
 	// approved yet. The channel is opened without it.
 	Waits bool
+	// Webhooks is the address under which platforms reach the listener for webhooks, such as
+	// https://approver.example.com; a channel adds a slash and its name. Empty if there is none.
+	Webhooks string
 }
+
+// ErrReadableSecret refuses to receive by a webhook whose requests prove by a secret that they are the
+// platform's, where agents can read the secret.
+var ErrReadableSecret = errors.New("receive: webhook needs an isolated daemon: this one shares its user with agents, " +
+	"who could read the secret and bring a yes of their own. Leave receive out, or isolate the daemon: docs/isolated.md")
 
 // A Storage has what the daemon needs to know about a store.
 type Storage struct {

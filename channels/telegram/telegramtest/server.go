@@ -70,6 +70,7 @@ type Server struct {
 	old       bool
 
 	webhookError string
+	loseAnswers  int // of a webhook
 
 	perSecond int
 	limits    Limits

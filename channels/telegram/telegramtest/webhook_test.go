@@ -85,3 +85,61 @@ func TestWebhookThatIsRefused(t *testing.T) {
 	}
 	t.Error("nobody hears that the webhook fails")
 }
+
+// What one person taps waits for nobody else's tap, nor for what is said in a chat; and an update whose answer was lost
+// comes again.
+func TestWebhookQueues(t *testing.T) {
+	s := newServer(t)
+	slow := make(chan struct{})
+	var mu sync.Mutex
+	got := map[int64]int{}
+	var first int64
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var u struct {
+			ID int64 `json:"update_id"`
+		}
+		_ = json.NewDecoder(r.Body).Decode(&u)
+		mu.Lock()
+		got[u.ID]++
+		waits := u.ID == first
+		mu.Unlock()
+		if waits {
+			<-slow
+		}
+	}))
+	defer hook.Close()
+	tap := func(user int64) int64 {
+		return s.Inject(map[string]any{"callback_query": map[string]any{"from": map[string]any{"id": user}}})
+	}
+	mu.Lock()
+	first = tap(1)
+	mu.Unlock()
+	behind, other := tap(1), tap(2)
+	said := s.Inject(map[string]any{"message": map[string]any{"chat": map[string]any{"id": -5}}})
+	s.LoseWebhookAnswers(1)
+	if r := post(t, s, "setWebhook", "url", hook.URL); !r.OK {
+		t.Fatalf("%+v", r)
+	}
+	until := func(what string, ok func() bool) {
+		t.Helper()
+		for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+			mu.Lock()
+			done := ok()
+			mu.Unlock()
+			if done {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("in vain for %s: %v", what, got)
+			}
+		}
+	}
+	until("the others", func() bool { return got[other] > 0 && got[said] > 0 && got[other]+got[said] == 3 })
+	mu.Lock()
+	if got[behind] != 0 {
+		t.Error("the same person's next tap did not wait")
+	}
+	mu.Unlock()
+	close(slow)
+	until("the same person's next tap", func() bool { return got[behind] == 1 })
+}

@@ -213,7 +213,7 @@ func named(channel string, err error) error {
 // channels asks each platform whether its token is valid.
 func (d *doctor) channels(ctx context.Context, offline bool) {
 	// Channels that cannot be opened were reported with the files.
-	all, _ := daemon.OpenChannels(d.cfg, false, nil, slog.New(slog.DiscardHandler))
+	all, _ := daemon.OpenChannels(d.cfg, daemon.Isolated(d.cfg), nil, slog.New(slog.DiscardHandler))
 	for _, c := range all {
 		h, can := c.(approver.HealthChecker)
 		switch {

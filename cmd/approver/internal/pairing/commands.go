@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,7 +30,7 @@ func Commands() Cmd {
 	var commands []platformCmd
 	for i, ch := range (configs.Channels{}).AllPlatforms() {
 		at := ch.ChannelSection.(configs.PlatformSection).Platform()
-		commands = append(commands, platformCmd{channel: ch.Name, Plugins: kong.Plugins{secretFlags(ch.Secrets())}})
+		commands = append(commands, platformCmd{channel: ch.Name, Plugins: kong.Plugins{secretFlags(asked(ch.Secrets()))}})
 		fields = append(fields, field[platformCmd](i, "name", ch.Name, "cmd", "",
 			"help", fmt.Sprintf("Let somebody send a code to the %s, and add them.", at.Receiver),
 			"set", "platform="+ch.Name, "set", "pair_flags="+at.Example))
@@ -39,6 +40,11 @@ func Commands() Cmd {
 		all.Elem().Field(i).Set(reflect.ValueOf(c))
 	}
 	return Cmd{kong.Plugins{all.Interface()}}
+}
+
+// asked returns the secrets that a command asks for.
+func asked(all []secret.Setting) []secret.Setting {
+	return slices.DeleteFunc(all, func(s secret.Setting) bool { return s.Holds == "" })
 }
 
 // secretFlags returns a struct with a flag for the file of each secret.

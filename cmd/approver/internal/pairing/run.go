@@ -206,12 +206,12 @@ func platformOf(channels configs.Channels, name string, files []string, api, fol
 	at := slices.IndexFunc(all, func(ch configs.Channel) bool { return ch.Name == name })
 	own := all[at].ChannelSection.(configs.PlatformSection)
 	p := platform{PlatformSection: own, Platform: own.Platform(), name: name}
-	for i, s := range own.Secrets() {
+	for i, s := range asked(own.Secrets()) {
 		if err := p.take(s, files[i], folder); err != nil {
 			return p, err
 		}
 	}
-	for _, s := range own.Secrets() {
+	for _, s := range asked(own.Secrets()) {
 		if s.Value.IsZero() && *s.File == "" {
 			return p, noToken(name, p.Platform, s)
 		}
