@@ -35,6 +35,15 @@ type Config struct {
 	AppToken secret.Text `yaml:"app_token,omitempty" held:"no"`
 	// AppTokenFile is a file that holds the app-level token.
 	AppTokenFile string `yaml:"app_token_file,omitempty" held:"no"`
+	// Receive is empty for Socket Mode, or webhook: then Slack brings each event to the listener that
+	// webhooks.listen names, at the path /slack, signed, and every replica receives. It needs SigningSecret
+	// and AppID, and no app token.
+	Receive section.Receiving `yaml:"receive,omitempty"`
+	// SigningSecret is what Slack signs its requests with, from Basic Information of the app. Set either
+	// this or SigningSecretFile. Whoever has it can answer in any approver's name.
+	SigningSecret secret.Text `yaml:"signing_secret,omitempty" held:"no"`
+	// SigningSecretFile is a file that holds the signing secret.
+	SigningSecretFile string `yaml:"signing_secret_file,omitempty" held:"no"`
 	// AppID is the app's id (A…). Events of any other app are refused. Left
 	// empty, it is taken from Slack's greeting on the app's own connection.
 	AppID string `yaml:"app_id,omitempty" held:"no"`
@@ -104,7 +113,10 @@ func (c Config) Validate() error {
 		}
 	}
 	token("bot_token", botPrefix, c.BotToken, c.BotTokenFile)
-	token("app_token", appPrefix, c.AppToken, c.AppTokenFile)
+	if !c.withoutApp() {
+		token("app_token", appPrefix, c.AppToken, c.AppTokenFile)
+	}
+	errs = append(errs, c.validateWebhook())
 	if c.AppID != "" && !appID().MatchString(c.AppID) {
 		bad("app_id %q is not an app id: it starts with A and stands under Basic Information", c.AppID)
 	}
@@ -162,6 +174,40 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
+// signingForm is what Slack's signing secrets look like: 32 hexadecimal digits now, and long enough
+// whatever comes.
+var signingForm = lazyregexp.New(`^[0-9A-Za-z_-]{32,128}$`)
+
+func (c Config) validateWebhook() error {
+	err := c.Receive.Check("Socket Mode")
+	if err != nil || c.Receive != section.ByWebhook {
+		return err
+	}
+	switch {
+	case c.SigningSecret.IsZero() && c.SigningSecretFile == "":
+		err = errors.New("signing_secret is missing: receive: webhook needs signing_secret_file to name a file with the " +
+			"Signing Secret from Basic Information of the app")
+	case !c.SigningSecret.IsZero() && c.SigningSecretFile != "":
+		err = errors.New("signing_secret and signing_secret_file are both set: keep one")
+	case c.SigningSecretFile == "":
+		err = checkSigning(c.SigningSecret)
+	}
+	if c.AppID == "" {
+		err = errors.Join(err, errors.New("app_id is missing: receive: webhook needs it, from Basic Information of the app"))
+	}
+	return err
+}
+
+func checkSigning(s secret.Text) error {
+	if signingForm().MatchString(s.Reveal()) {
+		return nil
+	}
+	return errors.New("signing_secret does not look like one: copy it from Basic Information of the app")
+}
+
+// Webhook returns how the channel receives, for the settings that all webhooks share.
+func (c *Config) Webhook() *section.Receiving { return &c.Receive }
+
 // The names of the commands unless the configuration says otherwise.
 const (
 	defaultCommand     = "/approve"
@@ -172,7 +218,10 @@ func (c Config) approve() string { return cmp.Or(c.Command, defaultCommand) }
 func (c Config) deny() string    { return cmp.Or(c.DenyCommand, defaultDenyCommand) }
 
 // Open makes the channel.
-func (c Config) Open(_ section.Installation, log *slog.Logger) (approver.Channel, error) {
+func (c Config) Open(in section.Installation, log *slog.Logger) (approver.Channel, error) {
+	if c.Receive == section.ByWebhook && !in.Isolated {
+		return nil, fmt.Errorf("slack: %w", section.ErrReadableSecret)
+	}
 	return New(c, log)
 }
 
@@ -184,12 +233,16 @@ func (c Config) Languages() map[string]display.Lang { return c.ByChannel }
 
 // Secrets returns the settings that hold a secret.
 func (c *Config) Secrets() []secret.Setting {
-	return []secret.Setting{
-		{Name: "bot_token", Value: &c.BotToken, File: &c.BotTokenFile, Holds: "the bot's token, xoxb-…",
-			Form: regexp.MustCompile("^" + botPrefix)},
-		{Name: "app_token", Value: &c.AppToken, File: &c.AppTokenFile, Holds: "the app's token, xapp-…",
-			Form: regexp.MustCompile("^" + appPrefix)},
+	all := []secret.Setting{{Name: "bot_token", Value: &c.BotToken, File: &c.BotTokenFile,
+		Holds: "the bot's token, xoxb-…", Form: regexp.MustCompile("^" + botPrefix)}}
+	if !c.withoutApp() {
+		all = append(all, secret.Setting{Name: "app_token", Value: &c.AppToken, File: &c.AppTokenFile,
+			Holds: "the app's token, xapp-…", Form: regexp.MustCompile("^" + appPrefix)})
 	}
+	if c.Receive == section.ByWebhook || !c.SigningSecret.IsZero() || c.SigningSecretFile != "" {
+		all = append(all, secret.Setting{Name: "signing_secret", Value: &c.SigningSecret, File: &c.SigningSecretFile})
+	}
+	return all
 }
 
 // Destinations returns the places that get cards.
@@ -224,6 +277,19 @@ func (c Config) api() (string, error) {
 		return "", errors.New("api_url is not an absolute http or https URL such as " + defaultAPI)
 	}
 	return strings.TrimSuffix(c.APIURL, "/") + "/", nil
+}
+
+// withoutApp reports whether there is no app token, nor need be: it is for Socket Mode.
+func (c Config) withoutApp() bool {
+	return c.Receive == section.ByWebhook && c.AppToken.IsZero() && c.AppTokenFile == ""
+}
+
+// appToken reads the app's token. With a webhook there need not be one.
+func appToken(cfg Config) (*calls.Token, error) {
+	if cfg.withoutApp() {
+		return calls.NewToken("app_token", secret.Text{}, "", func(secret.Text) error { return nil })
+	}
+	return tokenOf("app_token", appPrefix, cfg.AppToken, cfg.AppTokenFile)
 }
 
 // tokenOf reads one of the tokens.

@@ -146,10 +146,10 @@ const textForeign = "If the card has not changed by now, answer again: another a
 
 // settle passes an answer on and tells its sender the outcome. It does not acknowledge an
 // answer to a card that is not ours, so that Slack may deliver it to another daemon, which may
-// be the one that asked.
+// be the one that asked. A webhook is one daemon's, or that of all that share a store.
 func (s *session) settle(ctx context.Context, a *ack, at place, r approver.Reply) {
 	out := s.reply(ctx, r)
-	if out.Kind != approver.OutcomeUnknown || r.Request == "" || !r.Code.IsZero() {
+	if out.Kind != approver.OutcomeUnknown || r.Request == "" || !r.Code.IsZero() || s.hook != nil {
 		a.done(nil)
 		s.show(ctx, at, r.Sender, out, whole(r))
 		return

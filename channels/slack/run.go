@@ -32,8 +32,15 @@ const (
 func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	defer c.http.CloseIdleConnections()
 	reply = receiving.Replies(reply, c.log, "taking a slack answer panicked", &c.Speech)
+	receive := c.receive
+	if c.hook != nil {
+		if c.pairsOnly {
+			return errOnlyDaemon
+		}
+		receive = c.receiveHooks
+	}
 	for refused := false; ; {
-		received, err := c.receive(ctx, reply)
+		received, err := receive(ctx, reply)
 		if ctx.Err() != nil {
 			return nil
 		}

@@ -1,7 +1,8 @@
 // Package slack puts cards before people in Slack and brings their answers.
 //
 // It uses the Web API to post and edit cards, and Socket Mode to receive buttons, dialogs, slash
-// commands, messages and visits of the app's Home; it opens no port. People approve by interactions,
+// commands, messages and visits of the app's Home; it opens no port. With receive: webhook Slack brings
+// the same events, signed, to the daemon's listener. People approve by interactions,
 // which a stolen message-posting token cannot forge: a message may only deny, unless the
 // configuration says otherwise.
 //
@@ -12,8 +13,8 @@
 // messages are to deny, the message events of the kinds of conversation in use; [Config] names the
 // scopes.
 //
-// Read config.go and pair.go for the settings, slack.go, post.go and render.go for the cards, run.go,
-// socket.go, identity.go and events.go for the answers, dialogs.go, commands.go, messages.go and home.go for
+// Read config.go and pair.go for the settings, slack.go, post.go and render.go for the cards, run.go, socket.go,
+// webhook.go, identity.go and events.go for the answers, dialogs.go, commands.go, messages.go and home.go for
 // the ways to answer, tell.go for what people are told, and api.go and health.go for the way to Slack.
 package slack
 
@@ -70,6 +71,9 @@ type Channel struct {
 	leave   time.Duration // how long another daemon has to take a press that is not ours
 	silence time.Duration // a connection without a ping of Slack's for so long is looked at twice, and then dead
 
+	hook *hook         // where Slack brings events; nil with Socket Mode
+	look time.Duration // with a webhook, from one look at Slack to the next
+
 	pairing   pairing.Waiting
 	pairsOnly bool         // made by ForPairing
 	elsewhere atomic.Int32 // connections of other programs, according to Slack's last hello
@@ -90,7 +94,7 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("slack: %w", err)
 	}
-	app, err := tokenOf("app_token", appPrefix, cfg.AppToken, cfg.AppTokenFile)
+	app, err := appToken(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("slack: %w", err)
 	}
@@ -102,19 +106,23 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	client := newHTTPClient(url, bot, app)
-	return &Channel{
+	c := &Channel{
 		cfg:  cfg,
 		log:  log,
 		http: client, url: url, token: bot, app: app,
 		key:    sha256.Sum256([]byte("approver: cards in Slack\x00" + bot.Reveal())),
 		outage: receiving.Outage{Log: log, Platform: "Slack"},
-		leave:  5 * time.Second, silence: 30 * time.Second,
+		leave:  5 * time.Second, silence: 30 * time.Second, look: 15 * time.Second,
 		api: slack.New(bot.StandIn(), slack.OptionAppLevelToken(app.StandIn()), slack.OptionAPIURL(url),
 			slack.OptionHTTPClient(client), slack.OptionLog(quiet())),
 		dead:   make(chan error, 1),
 		vetted: map[string]time.Time{},
 		doubts: receiving.NewSeen[string](maxDoubts),
-	}, nil
+	}
+	if c.hook, err = newHook(cfg, c); err != nil {
+		return nil, fmt.Errorf("slack: %w", err)
+	}
+	return c, nil
 }
 
 // dial makes the connections of WebSockets as those of all calls are made.

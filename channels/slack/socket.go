@@ -158,17 +158,23 @@ func (s *session) accept(ctx context.Context, on link, ev socketmode.Event) {
 	if ev.Request == nil || ev.Request.EnvelopeID == "" {
 		return
 	}
+	s.takeOn(ctx, ev, func(payload any) {
+		if err := on.client.AckCtx(on.ctx, ev.Request.EnvelopeID, payload); err != nil && on.ctx.Err() == nil {
+			s.log.Warn("could not acknowledge a slack event", "error", err)
+		}
+	})
+}
+
+// takeOn starts the work on one event, whichever way it came. send acknowledges it. takeOn reports false
+// if all handlers are busy.
+func (s *session) takeOn(ctx context.Context, ev socketmode.Event, send func(payload any)) bool {
 	select {
 	case s.slots <- struct{}{}:
 	default:
 		s.log.Warn("too many slack events at once: one is left for redelivery", "limit", maxHandlers)
-		return
+		return false
 	}
-	a := &ack{keys: eventKeys(ev), rich: ev.Request.AcceptsResponsePayload, send: func(payload any) {
-		if err := on.client.AckCtx(on.ctx, ev.Request.EnvelopeID, payload); err != nil && on.ctx.Err() == nil {
-			s.log.Warn("could not acknowledge a slack event", "error", err)
-		}
-	}}
+	a := &ack{keys: eventKeys(ev), rich: ev.Request.AcceptsResponsePayload, send: send}
 	if ev.Request.RetryAttempt == 0 {
 		a.at = time.Now()
 	}
@@ -185,6 +191,7 @@ func (s *session) accept(ctx context.Context, on link, ev socketmode.Event) {
 		}
 		s.handle(ctx, a, ev)
 	})
+	return true
 }
 
 // skip acknowledges an event that the library cannot read, for example of a kind newer than the
@@ -214,12 +221,13 @@ func (s *session) skip(on link, ev socketmode.Event) {
 
 // eventKeys are the ids under which one event may arrive again.
 func eventKeys(ev socketmode.Event) []string {
-	keys := []string{"envelope " + ev.Request.EnvelopeID}
+	var keys []string
 	add := func(kind, id string) {
 		if id != "" {
 			keys = append(keys, kind+" "+id)
 		}
 	}
+	add("envelope", ev.Request.EnvelopeID)
 	switch d := ev.Data.(type) {
 	case slack.InteractionCallback:
 		add("trigger", d.TriggerID)

@@ -109,7 +109,9 @@ type Server struct {
 	told      map[string][]string
 	pings     []string
 	opened    int // sockets opened so far
-	sequence  int
+	// requestURL is where events are brought over HTTP; empty for sockets.
+	requestURL string
+	sequence   int
 }
 
 var _ fake.Platform = (*Server)(nil)

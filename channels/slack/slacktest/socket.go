@@ -221,6 +221,13 @@ func (s *Server) dispatchEnvelope(e *envelope) {
 
 // push delivers until the envelope is acknowledged or given up.
 func (s *Server) push(e *envelope) {
+	s.mu.Lock()
+	address := s.requestURL
+	s.mu.Unlock()
+	if address != "" {
+		s.request(address, e)
+		return
+	}
 	defer e.once.Do(func() { close(e.sent) })
 	for attempt := range deliveries {
 		c := s.pick()
@@ -249,6 +256,11 @@ func (s *Server) push(e *envelope) {
 		case <-timer.C:
 		}
 	}
+	s.giveUp(e)
+}
+
+// giveUp ends the delivery of an envelope that was not acknowledged.
+func (s *Server) giveUp(e *envelope) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.waiting[e.id] == e {
