@@ -40,7 +40,8 @@ const (
 	textCopied    = "Only what you write here yourself counts. Nothing was changed."
 	textInPrivate = "Everybody here would read the answer. Use approver's command of that name from Discord's list: its " +
 		"answer is for you alone."
-	textNoYes = "A typed message cannot approve here. Press the card's button, or use the /approve command."
+	textNoMessages = "Messages do not reach approver here, not even replies to a card: use the buttons and the commands."
+	textNoYes      = "A typed message cannot approve here. Press the card's button, or use the /approve command."
 )
 
 // replyWithin bounds how long the core may take to decide on an answer.
@@ -52,6 +53,7 @@ type intake struct {
 	workers *workers
 	reply   approver.ReplyFunc
 	since   atomic.Pointer[time.Time] // when the connection became ready
+	desk    *desk                     // with a webhook: where its requests wait for their answers
 }
 
 func newIntake(c *Channel, workers *workers, reply approver.ReplyFunc) *intake {
@@ -161,7 +163,7 @@ func (in *intake) decide(ctx context.Context, i *discordgo.Interaction, r approv
 	defer soon.Stop()
 	select {
 	case out := <-done:
-		if out.Kind == approver.OutcomeUnknown {
+		if out.Kind == approver.OutcomeUnknown && in.desk == nil {
 			_ = calls.Sleep(ctx, in.leave)
 		}
 		if out.Details == "" {
@@ -181,5 +183,9 @@ func (in *intake) decide(ctx context.Context, i *discordgo.Interaction, r approv
 func (in *intake) ask(ctx context.Context, r approver.Reply) approver.Outcome {
 	ctx, cancel := context.WithTimeout(ctx, replyWithin)
 	defer cancel()
-	return in.reply(ctx, r)
+	out := in.reply(ctx, r)
+	if r.Want == approver.WantHelp && in.desk != nil {
+		out.Details += "\n" + in.To(r.Sender, r.Conversation).Text(textNoMessages)
+	}
+	return out
 }

@@ -25,6 +25,9 @@ func (c *Channel) setUp(ctx context.Context) {
 		return
 	}
 	guilds, good := c.servers(ctx)
+	if c.hook == nil {
+		good = c.freeGateway(ctx) && good
+	}
 	for guild := range guilds {
 		good = c.register(ctx, app, guild) && good
 	}

@@ -29,6 +29,13 @@ type Config struct {
 	Token secret.Text `yaml:"token,omitempty" held:"no"`
 	// TokenFile is a file that holds the token and nothing else.
 	TokenFile string `yaml:"token_file,omitempty" held:"no"`
+	// Receive is empty for the gateway, or webhook: then Discord brings each press, dialog and command,
+	// signed, to the listener that webhooks.listen names, at the path /discord below webhooks.url, and every
+	// replica receives. Messages do not arrive then.
+	Receive section.Receiving `yaml:"receive,omitempty"`
+	// PublicKey is the application's public key, 64 hexadecimal digits, with which a webhook checks that a
+	// request is Discord's. Left empty, Discord is asked for it; if it is set, both must agree.
+	PublicKey string `yaml:"public_key,omitempty"`
 	// Channels are the ids of the channels that get every card. A thread is a
 	// channel with an id of its own, and so is a direct conversation with the
 	// bot. The bot needs View Channel, Send Messages, Embed Links, Attach Files
@@ -115,12 +122,31 @@ func (c Config) Validate() error {
 	if _, err := c.base(); err != nil {
 		errs = append(errs, err)
 	}
+	if err := c.Receive.Check("the gateway"); err != nil {
+		add("%w", err)
+	}
+	if _, err := publicKey(c.PublicKey); err != nil && c.PublicKey != "" {
+		add("public_key: it is not 64 hexadecimal digits: copy the Public Key from General Information of the application")
+	}
+	if c.Receive == section.ByWebhook && c.TextApprovals {
+		add("text_approvals: with receive: webhook Discord brings no messages: leave one of the two out")
+	}
 	return errors.Join(errs...)
 }
 
+// Webhook returns how the channel receives, for the settings that all webhooks share.
+func (c *Config) Webhook() *section.Receiving { return &c.Receive }
+
 // Open makes the channel.
-func (c Config) Open(_ section.Installation, log *slog.Logger) (approver.Channel, error) {
-	return New(c, log)
+func (c Config) Open(in section.Installation, log *slog.Logger) (approver.Channel, error) {
+	channel, err := New(c, log)
+	if err != nil {
+		return nil, err
+	}
+	if channel.hook != nil {
+		channel.hook.at = in.Webhooks + "/" + Name
+	}
+	return channel, nil
 }
 
 // People returns the approver list.

@@ -27,10 +27,13 @@
 // A daemon that does not know a card's request leaves the answer to the other one for a second,
 // and the logs of both say what to do.
 //
+// With receive: webhook Discord brings interactions, signed, to the daemon's listener, and no messages:
+// there is no gateway connection and no lease.
+//
 // # Reading order
 //
 // Settings: config.go, pair.go. Cards: discord.go, post.go, render.go. Answers: gateway.go, connection.go,
-// journal.go, identity.go, answer.go, read.go, dialog.go, text.go, thread.go, tell.go,
+// webhook.go, journal.go, identity.go, answer.go, read.go, dialog.go, text.go, thread.go, tell.go,
 // workers.go, commands.go. The way to Discord: wire.go, health.go.
 package discord
 
@@ -74,6 +77,7 @@ type Channel struct {
 	hints     receiving.Hints[string]
 	threads   threads
 	begun     calls.Pauses[struct{}] // since when the last session is, for sparedFor
+	hook      *hook                  // where Discord brings interactions; nil with the gateway
 
 	// Times, changed by tests only.
 	ackWithin time.Duration // Discord voids an interaction that is not acknowledged in 3 s
@@ -83,6 +87,7 @@ type Channel struct {
 	settled   time.Duration // a connection that lasted this long was a good one
 	soon      time.Duration // how long an answer may take before it is acknowledged without a decision
 	leave     time.Duration // how long another daemon has to take an answer that is not ours
+	look      time.Duration // with a webhook, from one look at the application to the next
 	handover  time.Duration // how long a replica that lost the lease may still answer
 
 	mu      sync.Mutex
@@ -116,6 +121,7 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 		// Discord allows a thousand sessions a day.
 		backoff: calls.Backoff{First: time.Second, Last: time.Minute}, settled: 90 * time.Second,
 		soon: 400 * time.Millisecond, leave: time.Second, handover: 2 * approver.LeaseTTL,
+		look: 15 * time.Second,
 	}
 	c.people.Add(Name, cfg.Approvers)
 	if c.rest, err = discordgo.New("Bot " + token.StandIn()); err != nil {
@@ -123,6 +129,7 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	}
 	c.rest.LogLevel = -1 // the library bypasses our logger, and logs whole payloads
 	c.rest.Client = &http.Client{Transport: c.wire}
+	c.hook = newHook(cfg, c)
 	return c, nil
 }
 
@@ -131,8 +138,12 @@ func (c *Channel) Name() string { return Name }
 
 // LeaseName names the lease that the receiving process holds: Discord sends every event to
 // every connection of a bot, and each needs only one answer. The name contains a keyed hash
-// that identifies the bot without revealing its token.
+// that identifies the bot without revealing its token. It is empty with a webhook: Discord brings each
+// interaction to one replica.
 func (c *Channel) LeaseName() string {
+	if c.hook != nil {
+		return ""
+	}
 	return Name + ":" + hex.EncodeToString(c.keyed("approver: who receives from this bot")[:8])
 }
 

@@ -59,6 +59,9 @@ func closed(what string, code int) error {
 // and works once people have fixed the cause.
 func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	reply = receiving.Replies(reply, c.log, "handling an answer panicked", &c.Speech)
+	if c.hook != nil {
+		return c.attend(ctx, reply)
+	}
 	j := newJournal(c)
 	defer j.leave() // when all that came is handled
 	workers := newWorkers(c.log)

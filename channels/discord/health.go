@@ -6,7 +6,8 @@ import (
 	"strconv"
 )
 
-// Health asks Discord about every channel that gets cards.
+// Health asks Discord about every channel that gets cards and, with a webhook, whether it is entered
+// there.
 func (c *Channel) Health(ctx context.Context) (string, error) {
 	for _, id := range c.cfg.Channels {
 		var there struct {
@@ -16,5 +17,13 @@ func (c *Channel) Health(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	return strconv.Itoa(len(c.cfg.Channels)) + " channels seen", nil
+	seen := strconv.Itoa(len(c.cfg.Channels)) + " channels seen"
+	if c.hook == nil {
+		return seen, nil
+	}
+	app, err := c.application(ctx)
+	if err == nil {
+		err = c.hook.problem(app)
+	}
+	return seen + ", and presses come to " + c.hook.at, err
 }

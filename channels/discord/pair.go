@@ -80,7 +80,7 @@ func (c *Channel) Introduce(ctx context.Context, code tokens.Code) (approver.Int
 				app.ID, permissions)},
 		{Text: "In the channel that is to get cards, use its command: /pair " + code.Reveal()},
 	}
-	if snowflake(app.Bot.ID) {
+	if snowflake(app.Bot.ID) && c.hook == nil { // no message arrives at a webhook
 		steps = append(steps, approver.Step{Text: "Cards in private: open the bot, choose Message, and send it the code:",
 			Link: "https://discord.com/users/" + app.Bot.ID})
 	}

@@ -16,9 +16,10 @@ import (
 type form uint8
 
 const (
-	embedded form = iota // an embed, and buttons
-	bare                 // all of it in the message's own text, and buttons
-	asText               // the text alone: the answer is typed
+	embedded   form = iota // an embed, and buttons
+	bare                   // all of it in the message's own text, and buttons
+	asText                 // the text alone: the answer is typed
+	toCommands             // the same where no messages arrive: a command answers
 )
 
 // refusesForm reports whether Discord refused a card for what it is made of, so that another form of it may be
@@ -37,7 +38,7 @@ func (f form) dialect() cards.Dialect {
 	// Beside the elements there are the headline, whose characters may become two, and the reference.
 	d.Room = maxContent - 2*(display.PushLength+2) - 50
 	d.Size = func(e cards.Element) int { return cards.Units(line(e)) }
-	if f == asText {
+	if f >= asText {
 		d.Typing = func(t display.Texts, code string) []cards.Word {
 			return []cards.Word{{Text: t.Text("To approve, send ")}, {Text: "/approve code:" + code, Typed: true}, {Text: "."}}
 		}
@@ -47,6 +48,14 @@ func (f form) dialect() cards.Dialect {
 			}
 			return []cards.Word{{Text: t.Text("To refuse, send ")}, {Text: "/deny code:" + code, Typed: true},
 				{Text: t.Text(", or reply no to this message.")}}
+		}
+	}
+	if f == toCommands {
+		d.Refusing = func(t display.Texts, code string) []cards.Word {
+			if code == "" {
+				return []cards.Word{{Text: t.Text("To refuse, let it wait: silence is a no.")}}
+			}
+			return []cards.Word{{Text: t.Text("To refuse, send ")}, {Text: "/deny code:" + code, Typed: true}, {Text: "."}}
 		}
 	}
 	return d

@@ -42,7 +42,7 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 		return approver.Ref{}, err
 	}
 	var first error
-	for f := embedded; f <= asText; f++ {
+	for _, f := range []form{embedded, bare, c.plainest()} {
 		ref, err := c.postAs(ctx, to, card, f)
 		if !refusesForm(err) {
 			return ref, err
@@ -54,6 +54,14 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 		}
 	}
 	return approver.Ref{}, first
+}
+
+// plainest is the form that asks least of Discord.
+func (c *Channel) plainest() form {
+	if c.hook != nil {
+		return toCommands
+	}
+	return asText
 }
 
 // postAs posts a card in one form.
@@ -227,7 +235,7 @@ func (c *Channel) edit(ctx context.Context, ref approver.Ref, v view, got *sent)
 
 // Fits reports whether a card will be shown whole, without a file beside it, in whichever form it is posted.
 func (c *Channel) Fits(card approver.Card) bool {
-	return embedded.dialect().Fits(card) && bare.dialect().Fits(card) && asText.dialect().Fits(card)
+	return embedded.dialect().Fits(card) && bare.dialect().Fits(card) && c.plainest().dialect().Fits(card)
 }
 
 // place refuses to post to a conversation that is not configured.

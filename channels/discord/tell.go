@@ -32,6 +32,13 @@ func private(text string) message {
 func (in *intake) respond(
 	ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType, data any,
 ) error {
+	if in.desk != nil {
+		err := in.desk.respond(i.ID, map[string]any{"type": kind, "data": data})
+		if err != nil {
+			in.log.Warn("a person cannot be told what became of their answer", "interaction", i.ID, "error", err)
+		}
+		return err
+	}
 	ctx, cancel := lingering(ctx, in.ackWithin)
 	defer cancel()
 	path := "interactions/" + url.PathEscape(i.ID) + "/" + url.PathEscape(i.Token) + "/callback"
@@ -69,14 +76,29 @@ func (in *intake) finish(ctx context.Context, i *discordgo.Interaction, m messag
 	ctx, cancel := lingering(ctx, tellWithin)
 	defer cancel()
 	path := "webhooks/" + url.PathEscape(i.AppID) + "/" + url.PathEscape(i.Token) + "/messages/@original"
-	err := in.twice(ctx, func() error {
+	tell := func() error {
 		return in.call(ctx, "tell a person what became of their answer", http.MethodPatch, path, m, attachments(f), nil)
-	})
+	}
+	err := in.twice(ctx, tell)
+	// The answer that announced this may still be on its way to Discord.
+	for wait := soonAgain; in.desk != nil && isAPI(err, discordgo.ErrCodeUnknownWebhook) && wait <= lastAgain; wait *= 2 {
+		if calls.Sleep(ctx, wait) != nil {
+			break
+		}
+		err = tell()
+	}
 	if err != nil {
 		in.log.Warn("a person could not be told what became of their answer", "error", err)
 	}
 	return err == nil
 }
+
+// How long the tries to fill in a response wait while Discord has not got the announcement yet: at first,
+// and at most.
+const (
+	soonAgain = 50 * time.Millisecond
+	lastAgain = 2 * time.Second
+)
 
 // tellWithin bounds how long telling a person the outcome may take.
 const tellWithin = 15 * time.Second

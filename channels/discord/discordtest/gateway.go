@@ -381,7 +381,7 @@ func (s *Server) readyCount() int {
 // reached waits until a session is ready, as a person does who sees that the
 // bot is offline and tries again.
 func (s *Server) reached() bool {
-	return s.Await(&s.mu, 5*time.Second, func() bool { return s.readyCount() > 0 })
+	return s.Await(&s.mu, 5*time.Second, func() bool { return s.readyCount() > 0 || s.endpoint != "" })
 }
 
 // dispatch sends an event to every session that pick admits; pick may change
@@ -391,6 +391,11 @@ func (s *Server) dispatch(kind string, pick func(g *session) any) {
 	defer s.flow.RUnlock()
 	s.mu.Lock()
 	if s.mute {
+		s.mu.Unlock()
+		return
+	}
+	if s.endpoint != "" && kind == "INTERACTION_CREATE" {
+		s.all.Go(func() { s.bring(pick(nil)) })
 		s.mu.Unlock()
 		return
 	}

@@ -86,10 +86,7 @@ func (s *Server) begin(
 }
 
 func (s *Server) callback(r *http.Request) (any, error) {
-	var in struct {
-		Type int             `json:"type"`
-		Data json.RawMessage `json:"data"`
-	}
+	var in response
 	files, err := readBody(r, &in)
 	if err != nil {
 		return nil, err
@@ -98,22 +95,35 @@ func (s *Server) callback(r *http.Request) (any, error) {
 	defer s.mu.Unlock()
 	i := s.interactions[r.PathValue("token")]
 	switch {
+	case s.endpoint != "": // only the answer to the request counts then
+		return nil, errLate
 	case i == nil || i.id != r.PathValue("id"), !i.acked && time.Since(i.at) > s.AckWithin:
 		return nil, errLate
 	case i.acked:
 		return nil, errAcked
 	}
+	return nil, s.respond(i, in, files)
+}
+
+// A response is the first to an interaction.
+type response struct {
+	Type int             `json:"type"`
+	Data json.RawMessage `json:"data"`
+}
+
+// respond carries the first response to an interaction out. The caller holds mu.
+func (s *Server) respond(i *interaction, in response, files []upload) error {
 	var d draft
 	if len(in.Data) > 0 && json.Unmarshal(in.Data, &d) != nil {
-		return nil, errJSON
+		return errJSON
 	}
 	if err := d.check(); err != nil && in.Type != respondModal {
-		return nil, err
+		return err
 	}
 	switch in.Type {
 	case respondMessage:
 		if d.empty(files) {
-			return nil, errEmpty
+			return errEmpty
 		}
 		s.show(i, &d, files)
 	case respondLater:
@@ -123,7 +133,7 @@ func (s *Server) callback(r *http.Request) (any, error) {
 		}
 	case respondUpdateLater, respondUpdateMessage:
 		if i.message == "" {
-			return nil, invalid("type", "BASE_TYPE_CHOICES", "Value must be one of {4, 5, 9}.")
+			return invalid("type", "BASE_TYPE_CHOICES", "Value must be one of {4, 5, 9}.")
 		}
 		if in.Type == respondUpdateMessage && s.messages[i.message] != nil {
 			s.apply(s.messages[i.message], &d, files)
@@ -131,14 +141,14 @@ func (s *Server) callback(r *http.Request) (any, error) {
 	case respondModal:
 		m, err := checkModal(i, in.Data)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		i.modal = m
 	default:
-		return nil, invalid("type", "BASE_TYPE_CHOICES", "Value must be one of {4, 5, 6, 7, 9}.")
+		return invalid("type", "BASE_TYPE_CHOICES", "Value must be one of {4, 5, 6, 7, 9}.")
 	}
 	i.acked, i.deferred = true, in.Type
-	return nil, nil
+	return nil
 }
 
 // show makes a response visible: to the person alone, or to all. The caller

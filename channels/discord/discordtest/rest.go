@@ -54,6 +54,7 @@ func (s *Server) handler() http.Handler {
 	api("GET users/@me", s.getSelf)
 	api("GET gateway/bot", s.authorized(s.getGatewayBot))
 	api("GET applications/@me", s.authorized(s.getApplication))
+	api("PATCH applications/@me", s.authorized(s.patchApplication))
 	api("GET channels/{channel}", s.authorized(s.getChannel))
 	api("GET channels/{channel}/messages/{message}", s.authorized(s.getMessage))
 	api("POST channels/{channel}/messages", s.authorized(s.postMessage))
@@ -163,7 +164,7 @@ func (s *Server) getGatewayBot(*http.Request) (any, error) {
 func (s *Server) getApplication(*http.Request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return map[string]any{"id": s.app, "name": "approver", "bot": s.users[s.bot]}, nil
+	return s.application(), nil
 }
 
 func (s *Server) getChannel(r *http.Request) (any, error) {

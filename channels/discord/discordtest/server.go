@@ -7,6 +7,7 @@
 package discordtest
 
 import (
+	"crypto/ed25519"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,7 +50,8 @@ type Server struct {
 	*fake.Site // Log has each request; tokens of interactions are left out
 
 	app, bot, guild string
-	token           atomic.Value // a string
+	key             ed25519.PrivateKey // signs what goes to an endpoint
+	token           atomic.Value       // a string
 
 	flow         sync.RWMutex // events; taken before mu
 	mu           sync.Mutex
@@ -65,6 +67,7 @@ type Server struct {
 	requests     map[string][]time.Time // by bucket
 	commands     map[string]*command
 	interactions map[string]*interaction // by token
+	endpoint     string                  // where interactions go, in the place of the gateway
 	whispers     []*whisper
 	pings        []string
 	refused      []Part
@@ -102,6 +105,10 @@ func New() *Server {
 		interactions: map[string]*interaction{}, sessions: map[*session]bool{}, resumable: map[string]*session{},
 	}
 	s.app, s.bot, s.guild = s.id(), s.id(), s.id()
+	var err error
+	if _, s.key, err = ed25519.GenerateKey(nil); err != nil {
+		panic("discordtest: " + err.Error())
+	}
 	s.users[s.bot] = &user{ID: s.bot, Username: "approver", Bot: true}
 	s.ResetToken()
 	s.Site = fake.NewSite(s.handler())
