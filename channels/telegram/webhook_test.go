@@ -200,18 +200,31 @@ func TestWebhookAcknowledgesWhatIsDone(t *testing.T) {
 	b.c.pace.hold = time.Minute
 	begun, release := make(chan struct{}), make(chan struct{})
 	b.judge = func(context.Context, approver.Reply) approver.Outcome {
-		close(begun)
-		<-release
+		if len(b.got()) == 1 {
+			close(begun)
+			<-release
+		}
 		return approver.Outcome{Kind: approver.OutcomeRecorded, Text: "Noted."}
 	}
 	b.run()
-	b.s.Type(text(ann), text(teamChat), "/deny "+mint(t).Reveal())
+	b.eventually("the webhook to be set", func() bool { return b.s.Webhook() != "" })
+	taken := make(chan int, 1)
+	raw := denial(t, 5_000_000)
+	go func() { taken <- b.bring(hookSecret, raw) }()
 	<-begun
-	if n := b.s.Pending(); n != 1 {
-		t.Errorf("%d updates are not confirmed while the answer is being judged", n)
+	for range 5 { // others are acknowledged meanwhile
+		b.s.Type(text(bob), text(opsChat), "/deny "+mint(t).Reveal())
+		b.settled()
+	}
+	select {
+	case status := <-taken:
+		t.Errorf("the update was acknowledged with %d before it was done", status)
+	default:
 	}
 	close(release)
-	b.settled()
+	if status := <-taken; status != http.StatusOK {
+		t.Errorf("%d", status)
+	}
 }
 
 // The story: another program with the same bot sets its own webhook. Ours is set again, and the log says why.
