@@ -242,7 +242,7 @@ func (s *session) connect(run context.Context) (err error) {
 		socketmode.OptionReadLimit(maxFrame), socketmode.OptionPingInterval(s.silence),
 		socketmode.OptionLog(quiet()),
 		socketmode.OptionDialer(&websocket.Dialer{
-			Proxy: http.ProxyFromEnvironment, NetDialContext: s.dial,
+			Proxy: http.ProxyFromEnvironment, NetDialContext: s.dialListened,
 			HandshakeTimeout: dialTimeout, WriteBufferSize: writeBuffer}))
 	done := make(chan error, 1)
 	go func() {
