@@ -1,5 +1,5 @@
 # The shortest way to each task; the work itself is in the go command and .ci.
-.PHONY: build classifier test race lint ci crash rolling demo measure pictures e2e-agents
+.PHONY: build classifier test race lint ci crash rolling demo measure pictures e2e-agents e2e-chats
 
 build: ## build both programs into bin/
 	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
@@ -28,6 +28,9 @@ rolling: ## kill replicas in turn for ten minutes on each kind of Redis; takes 4
 
 e2e-agents: ## play every agent's real program against a model on loopback; takes twenty minutes
 	bash .ci/agents
+
+e2e-chats: ## faults of the network between the daemon and chat platforms; APPROVER_E2E=200 for the whole table
+	bash .ci/chats
 
 demo: ## one approval, end to end, on fakes
 	go run ./cmd/approver demo

@@ -164,26 +164,32 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 		p.answered(place, http.StatusOK)
 		return
 	}
-	resp, back, err := p.pass(r, body, rule.Deed)
+	back, err := p.pass(r, body, rule.Deed)
 	if err != nil || rule.Deed == Lose {
 		panic(http.ErrAbortHandler)
 	}
-	p.answered(place, resp.StatusCode)
-	for name, values := range resp.Header {
+	p.answered(place, back.status)
+	for name, values := range back.header {
 		if name != "Content-Length" && name != "Connection" && name != "Transfer-Encoding" {
 			w.Header()[name] = values
 		}
 	}
-	w.Header().Set("Content-Length", strconv.Itoa(len(back)))
-	if resp.StatusCode == http.StatusNoContent {
-		w.Header().Del("Content-Length")
+	if back.status != http.StatusNoContent {
+		w.Header().Set("Content-Length", strconv.Itoa(len(back.body)))
 	}
-	w.WriteHeader(resp.StatusCode)
-	rule.deliver(r.Context(), w, back)
+	w.WriteHeader(back.status)
+	rule.deliver(r.Context(), w, back.body)
+}
+
+// said is what the platform answered.
+type said struct {
+	status int
+	header http.Header
+	body   []byte
 }
 
 // pass carries a call to the platform. One whose answer is to be lost is carried out even if the program gives up.
-func (p *Proxy) pass(r *http.Request, body []byte, deed Deed) (*http.Response, []byte, error) {
+func (p *Proxy) pass(r *http.Request, body []byte, deed Deed) (said, error) {
 	ctx := r.Context()
 	if deed == Lose {
 		ctx = context.WithoutCancel(ctx)
@@ -204,17 +210,17 @@ func (p *Proxy) pass(r *http.Request, body []byte, deed Deed) (*http.Response, [
 	}
 	resp, err := p.back.RoundTrip(out)
 	if err != nil {
-		return nil, nil, err
+		return said{}, err
 	}
 	defer resp.Body.Close()
 	back, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return nil, nil, err
+		return said{}, err
 	}
 	if p.opts.Adapter.Response != nil {
 		back = p.opts.Adapter.Response(r, sent, back)
 	}
-	return resp, p.rename(back), nil
+	return said{resp.StatusCode, resp.Header, p.rename(back)}, nil
 }
 
 // pieces is in how many an answer trickles.
