@@ -298,6 +298,8 @@ func (c *cell) tally(end time.Time) (t row) {
 		switch verdict := r.verdict(); {
 		case verdict == r.yes && r.byPerson():
 			t.Answered++
+		case strings.Contains(r.said, "could not be recorded in the audit"):
+			t.Disk++
 		case verdict || r.byPerson():
 			t.Wrong++
 			c.Logf("WRONG: %s: the person said %v, the agent got exit %d: %s", r.command, r.yes, r.exit, r.said)

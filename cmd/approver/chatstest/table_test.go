@@ -24,10 +24,13 @@ type row struct {
 	Answered  int `json:"answered"`  // the agent got what the person answered
 	Lost      int `json:"lost"`      // the agent got no answer of the person
 	Wrong     int `json:"wrong"`     // the agent got another answer than the person's
-	Doubled   int `json:"doubled"`   // cards beyond the first of a request
-	Open      int `json:"open"`      // cards that still offer buttons although the request is over
-	Again     int `json:"again"`     // taps that a person had to repeat, because the card did not change
-	Struck    int `json:"struck"`    // calls that the fault befell; 0 for faults of connections
+	// Disk counts calls that were denied before anybody was asked, because this machine's disk did not keep up with
+	// the audit. The fault has no part in it.
+	Disk    int `json:"disk"`
+	Doubled int `json:"doubled"` // cards beyond the first of a request
+	Open    int `json:"open"`    // cards that still offer buttons although the request is over
+	Again   int `json:"again"`   // taps that a person had to repeat, because the card did not change
+	Struck  int `json:"struck"`  // calls that the fault befell; 0 for faults of connections
 
 	Status string `json:"status"` // what approver status said of the channel just before the fault's end
 
@@ -55,9 +58,9 @@ func (t *table) add(r row) {
 }
 
 func (r row) String() string {
-	return fmt.Sprintf("%-22s %-44s delivered %d, answered %d of %d, lost %d, wrong %d, doubled %d, open %d, again %d; "+
-		"first answer after %.1f s, all after %.1f s; status: %.60s", r.Platform, r.Fault, r.Delivered, r.Answered, r.Asked,
-		r.Lost, r.Wrong, r.Doubled, r.Open, r.Again, r.First, r.All, r.Status)
+	return fmt.Sprintf("%-22s %-44s delivered %d, answered %d of %d, lost %d, wrong %d, disk %d, doubled %d, open %d, "+
+		"again %d; first answer after %.1f s, all after %.1f s; status: %.60s", r.Platform, r.Fault, r.Delivered,
+		r.Answered, r.Asked, r.Lost, r.Wrong, r.Disk, r.Doubled, r.Open, r.Again, r.First, r.All, r.Status)
 }
 
 // sorted has the rows by fault, in the order in which they are listed.
@@ -79,10 +82,10 @@ func (t *table) sorted() []row {
 }
 
 func (t *table) print(w io.Writer) {
-	const line = "%-44s %-22s %5s %9s %8s %4s %5s %7s %4s %5s %7s %6s\n"
+	const line = "%-44s %-22s %5s %9s %8s %4s %5s %4s %7s %4s %5s %7s %6s\n"
 	fmt.Fprintf(w, "\n%s, commit %s, %d requests for each fault, %.0f s\n\n", time.Now().UTC().Format(time.DateOnly),
 		commit(), t.asked, time.Since(t.began).Seconds())
-	fmt.Fprintf(w, line, "fault", "platform", "asked", "delivered", "answered", "lost", "wrong", "doubled", "open",
+	fmt.Fprintf(w, line, "fault", "platform", "asked", "delivered", "answered", "lost", "wrong", "disk", "doubled", "open",
 		"again", "first s", "all s")
 	var sum row
 	last := ""
@@ -94,7 +97,7 @@ func (t *table) print(w io.Writer) {
 		last = r.Fault
 		n := func(n int) string { return fmt.Sprint(n) }
 		s := func(s float64) string { return fmt.Sprintf("%.1f", s) }
-		fmt.Fprintf(w, line, fault, r.Platform, n(r.Asked), n(r.Delivered), n(r.Answered), n(r.Lost), n(r.Wrong),
+		fmt.Fprintf(w, line, fault, r.Platform, n(r.Asked), n(r.Delivered), n(r.Answered), n(r.Lost), n(r.Wrong), n(r.Disk),
 			n(r.Doubled), n(r.Open), n(r.Again), s(r.First), s(r.All))
 		sum.Asked, sum.Answered, sum.Lost = sum.Asked+r.Asked, sum.Answered+r.Answered, sum.Lost+r.Lost
 		sum.Wrong, sum.Doubled, sum.Open = sum.Wrong+r.Wrong, sum.Doubled+r.Doubled, sum.Open+r.Open
@@ -131,7 +134,8 @@ func (t *table) markdown() string {
 		for _, more := range []struct {
 			n    int
 			what string
-		}{{r.Lost, "lost"}, {r.Wrong, "WRONG"}, {r.Doubled, "doubled"}, {r.Open, "left open"}, {r.Again, "tapped again"}} {
+		}{{r.Lost, "lost"}, {r.Wrong, "WRONG"}, {r.Disk, "denied by the disk"}, {r.Doubled, "doubled"},
+			{r.Open, "left open"}, {r.Again, "tapped again"}} {
 			if more.n > 0 {
 				text += fmt.Sprintf(", %d %s", more.n, more.what)
 			}
