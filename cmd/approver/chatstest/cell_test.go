@@ -295,15 +295,15 @@ func (c *cell) tally(end time.Time) (t row) {
 				t.All = max(t.All, r.answered.Sub(end).Seconds())
 			}
 		}
-		switch verdict := r.verdict(); {
-		case verdict == r.yes && r.byPerson():
+		switch r.fate() {
+		case answered:
 			t.Answered++
-		case strings.Contains(r.said, "could not be recorded in the audit"):
+		case unrecorded:
 			t.Disk++
-		case verdict || r.byPerson():
+		case wrong:
 			t.Wrong++
 			c.Logf("WRONG: %s: the person said %v, the agent got exit %d: %s", r.command, r.yes, r.exit, r.said)
-		default:
+		case lost:
 			t.Lost++
 			c.Logf("LOST: %s: seen %v, %d taps, the agent got exit %d: %s", r.command, r.seen, r.taps, r.exit, r.said)
 		}
@@ -330,13 +330,30 @@ func (c *cell) countCards(t *row) (open int) {
 	return open
 }
 
-// verdict reports whether the agent may run the call.
-func (r *request) verdict() bool {
-	return r.exit == 0 && strings.Contains(r.said, `"permissionDecision":"allow"`)
-}
+// A fate is what became of a request. The zero value is the worst.
+type fate uint8
 
-// byPerson reports whether the answer names the person who gave it.
-func (r *request) byPerson() bool { return strings.Contains(r.said, "by Alice") }
+const (
+	wrong fate = iota
+	lost
+	unrecorded // denied before anybody was asked, because the disk does not keep up
+	answered
+)
+
+// fate compares what the agent got with what the person answered.
+func (r *request) fate() fate {
+	allowed := r.exit == 0 && strings.Contains(r.said, `"permissionDecision":"allow"`)
+	byPerson := strings.Contains(r.said, "by Alice")
+	switch {
+	case allowed == r.yes && byPerson:
+		return answered
+	case allowed || r.exit == 0 || byPerson:
+		return wrong
+	case strings.Contains(r.said, "could not be recorded in the audit"):
+		return unrecorded
+	}
+	return lost
+}
 
 func tail(text string, lines int) string {
 	all := strings.Split(strings.TrimSpace(text), "\n")
