@@ -236,6 +236,31 @@ func TestASilentConnectionStaysSilent(t *testing.T) {
 	}
 }
 
+// A dead connection is no secret from the platform for ever: it gives it up when the line works again.
+func TestThePlatformGivesUpWhatIsSilent(t *testing.T) {
+	p := newPlatform(t)
+	way, _ := open(t, p, false, network.Adapter{})
+	conn := dial(t, way)
+	if err := conn.WriteMessage(websocket.TextMessage, []byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	<-p.heard
+	for _, line := range []network.Line{network.Silent, network.Works} {
+		if err := way.SetLine(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	select {
+	case <-p.heard: // how its end is called differs
+	case <-time.After(20 * time.Second):
+		t.Error("the platform still believes in the connection")
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
+	if got := read(conn); !strings.Contains(got, "timeout") {
+		t.Errorf("the program heard %q", got)
+	}
+}
+
 func TestHandshakesFail(t *testing.T) {
 	p := newPlatform(t)
 	way, client := open(t, p, true, network.Adapter{})
