@@ -26,12 +26,15 @@ func (f *fragile) shut(out bool) {
 	f.out = out
 }
 
+func (f *fragile) shutOut() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.out
+}
+
 func (f *fragile) Run(ctx context.Context, _ approver.ReplyFunc) error {
 	for {
-		f.mu.Lock()
-		out := f.out
-		f.mu.Unlock()
-		if out {
+		if f.shutOut() {
 			return errors.New("https://platform/bot12345/me: 401: make a new token and put it into token_file")
 		}
 		if !sleep(ctx, 100*time.Millisecond) {
@@ -88,8 +91,8 @@ func (x *routed) comesBack() {
 
 // The story: the tokens of all chats had been revoked, so nobody could be asked. Each call hung for its two
 // minutes and was then denied, "see approver's log". Once the channels have ended for a minute, and do so
-// again when they are run once more, it is denied, and the agent and its user hear which they are and what to do. What is only away may come
-// back in time, and whoever watches a terminal can answer.
+// again when they are run once more, it is denied, and the agent and its user hear which they are and what to do.
+// What is only away may come back in time, and whoever watches a terminal can answer.
 func TestACallThatCanReachNobodyIsDeniedAtOnce(t *testing.T) {
 	bad := always(step{err: errBad})
 	for name, c := range map[string]struct {

@@ -87,6 +87,10 @@ func TestARequestThatWaitsHasFreshCodes(t *testing.T) {
 			}
 			return out
 		}, want: approver.OutcomeUnknown, says: "The card shows a fresh one: type that", open: true},
+		"the first code, once somebody has had time to type it": {after: 112 * time.Second,
+			say: func(x *bench, first approver.Card) approver.Outcome {
+				return x.Answers.Reply(x.t.Context(), typedOn(first, true))
+			}, want: approver.OutcomeUnknown, says: "The card shows a fresh one: type that", open: true},
 		"a no with the first code": {after: 4 * time.Minute, say: func(x *bench, first approver.Card) approver.Outcome {
 			return x.Answers.Reply(x.t.Context(), typedOn(first, false))
 		}, want: approver.OutcomeDenied},
@@ -112,8 +116,9 @@ func TestARequestThatWaitsHasFreshCodes(t *testing.T) {
 					for n, chat := range []*chat{x.tg, x.dc} {
 						_, card := chat.card(0)
 						code, p := card.Code.Hash(x.CodeKey), x.loaded(card.Request).Postings[n]
-						if !p.lives(code, time.Now()) || !strings.Contains(strings.Join(card.Warnings, "\n"), "changes every two minutes") {
-							t.Fatalf("after %v the card on %s has a dead code, or does not say that it changes", time.Since(began), chat.name)
+						if says := strings.Join(card.Warnings, "\n"); !p.lives(code, time.Now()) ||
+							!strings.Contains(says, "changes every two minutes") {
+							t.Fatalf("after %v the card on %s has a dead code, or says %q", time.Since(began), chat.name, says)
 						}
 						if from, had := seen[code]; !had {
 							seen[code] = time.Now()
@@ -164,7 +169,9 @@ func TestWhoWaits(t *testing.T) {
 		"approver's own":             {call: func(c *approver.ToolCall) { c.Own = true }, waits: time.Hour, want: DefaultTTL},
 		"a courier that waits less":  {waits: 2 * time.Minute, want: 5 * time.Minute, renews: true},
 		"one that is about to leave": {waits: parkMargin, want: parkMargin - AnswerMargin, renews: true},
-		"an agent's own question":    {prompt: true, waits: 3 * time.Minute, want: 3*time.Minute - AnswerMargin, renews: true},
+		"an agent's own question": {
+			prompt: true, waits: 3 * time.Minute, want: 3*time.Minute - AnswerMargin, renews: true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			story(t, func(t *testing.T, x *bench) {
@@ -217,8 +224,8 @@ func TestAnAgentThatWaitsLessComesBack(t *testing.T) {
 	})
 }
 
-// The story: the daemon stored a fresh code and was killed before the card showed it. The card shows a code that is dead
-// soon. Whoever types it is told what to do, and another daemon gives the card a code of its own within seconds.
+// The story: the daemon stored a fresh code and was killed before the card showed it. The card shows a code that is
+// dead soon. Whoever types it is told what to do, and another daemon gives the card a code of its own within seconds.
 func TestACardThatWasNotRenewedIsRenewedByAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kv := newMemKV()
@@ -285,6 +292,39 @@ func TestOneOfSeveralDaemonsRenews(t *testing.T) {
 		if r.Postings[0].Renewing != (time.Time{}) || !r.Postings[0].Code.Equal(card.Code.Hash(x.CodeKey)) &&
 			!r.Postings[0].Code.Equal(mine.Code.Hash(x.CodeKey)) {
 			t.Errorf("the record: %+v", r.Postings[0].renewal)
+		}
+	})
+}
+
+// Both look in the same moment.
+func TestTwoDaemonsThatRenewAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		both := [2]*bench{newBenchOn(t, kv, slowReads{kv}), newBenchOn(t, kv, slowReads{kv})}
+		count := &edits{}
+		for _, x := range both {
+			letWait(x)
+			count.of(x.tg)
+			count.of(x.dc)
+		}
+		both[0].askAsync(patient(t, time.Hour), hookCall("c1"), approver.Catastrophic)
+		time.Sleep(codeLife - renewBefore - time.Second)
+		kv.failing(func(op, _ string) error { // nobody looks by itself
+			if op == "due" {
+				return errKV
+			}
+			return nil
+		})
+		time.Sleep(3 * time.Second)
+		_, card := both[0].tg.card(0)
+		_ = inParallel(2, func(n int) error {
+			both[n].poster.renewCodes(t.Context(), card.Request)
+			return nil
+		})
+		time.Sleep(3 * time.Second)
+		was := both[0].loaded(card.Request).Postings[0].Was
+		if n := count.n.Load(); n != 2 || len(was) != 1 {
+			t.Errorf("%d edits of two cards, which had %d codes before", n, len(was))
 		}
 	})
 }
@@ -432,11 +472,31 @@ func TestRenewalsOfOnePlaceAreSpreadOut(t *testing.T) {
 			call.Command, call.Args = fmt.Sprint("make ", n), fmt.Appendf(nil, `{"command":"make %d"}`, n)
 			x.askAsync(patient(t, time.Hour), call, approver.Catastrophic)
 		}
-		for before := int64(0); count.n.Load() < calls; before = count.n.Load() {
-			if now := count.n.Load(); now-before > 1 {
-				t.Errorf("%d edits within a moment", now-before)
+		for count.n.Load() < calls {
+			before := count.n.Load()
+			time.Sleep(renewsApart)
+			if now := count.n.Load(); now-before > 2 {
+				t.Errorf("%d edits within a second", now-before)
 			}
-			time.Sleep(500 * time.Millisecond)
 		}
 	})
+}
+
+// What a card says of the calls that wait stays there with a fresh code, and so does what a typed code is for.
+func TestAFreshCodeIsForTheSameCalls(t *testing.T) {
+	now := time.Now()
+	p := Posting{To: approver.Destination{Channel: "telegram"}, Phase: Posted, Code: "old", Upto: 1}
+	r := Request{CallID: "a", State: approver.Pending, Joined: 1, Also: []Caller{{CallID: "b", N: 1}},
+		Verdict: approver.Verdict{Severity: approver.High}, Fingerprint: modelFP, Postings: []Posting{p}}
+	card := liveCard{owes: true, full: true}
+	all := card.variants(r, p, func(Request) approver.Card { return approver.Card{} })
+	if len(all) != 1 || !all[0].counts || all[0].card.Upto != 1 {
+		t.Errorf("%+v", all)
+	}
+	r.Postings = []Posting{p}
+	r.Postings[0].CodeTill = now.Add(time.Second)
+	r.Postings[0].renew("new", now)
+	if got := shownTo(r, p, approver.Reply{Method: approver.ByTap, Shown: 1}, false, now); got != 1 {
+		t.Errorf("a tap of before is for the calls up to %d", got)
+	}
 }

@@ -88,8 +88,8 @@ func (h *Channels) rest(ctx context.Context, name string, pause time.Duration) b
 	return sleep(ctx, max(0, min(pause, time.Until(h.states.of(name).began.Add(runsApart)))))
 }
 
-// hopeless reports that a card is not tried again by this process, because it cannot reach anybody. began is when it was
-// tried first.
+// hopeless reports that a card is not tried again by this process, because it cannot reach anybody. began is when it
+// was tried first.
 func (d *poster) hopeless(ctx context.Context, r Request, began time.Time, rep *report) bool {
 	p := r.Postings[rep.i]
 	var patience approver.Patience

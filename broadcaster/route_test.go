@@ -25,12 +25,6 @@ func newNetted(name string) *netted {
 	return &netted{fragile: &fragile{scripted: &scripted{chat: newChat(name)}}}
 }
 
-func (n *netted) isOut() bool {
-	n.fragile.mu.Lock()
-	defer n.fragile.mu.Unlock()
-	return n.out
-}
-
 func (n *netted) Run(ctx context.Context, _ approver.ReplyFunc) error {
 	n.runs.Add(1)
 	defer n.Stopped()
@@ -38,7 +32,7 @@ func (n *netted) Run(ctx context.Context, _ approver.ReplyFunc) error {
 		switch {
 		case n.away.Load():
 			n.Failed(errors.New("dial tcp: no route to host"))
-		case n.isOut():
+		case n.shutOut():
 			err := errors.New("401: make a new token and put it into token_file")
 			n.Failed(err)
 			return err
@@ -56,7 +50,7 @@ func (n *netted) Post(ctx context.Context, to approver.Destination, card approve
 	switch {
 	case n.away.Load():
 		return approver.Ref{}, errors.New("dial tcp: no route to host")
-	case n.isOut():
+	case n.shutOut():
 		return approver.Ref{}, errors.New("401: put a new token into token_file")
 	}
 	return n.fragile.Post(ctx, to, card)
@@ -337,4 +331,32 @@ func TestACardThatMayBeVisibleIsAWay(t *testing.T) {
 			t.Errorf("with it: %v", got)
 		}
 	})
+}
+
+// A card is left to the others once, and nobody takes it for one that may be visible: its process said that it is not.
+func TestACardIsLeftOnce(t *testing.T) {
+	b := composed(Options{Shared: true, process: "this"})
+	to := approver.Destination{Channel: "telegram", Conversation: "T"}
+	left := Posting{To: to, Phase: Sending, Left: "this"}
+	for name, c := range map[string]struct {
+		before Postings
+		leaves bool
+	}{
+		"the first":          {nil, true},
+		"left before":        {Postings{left}, false},
+		"left by another":    {Postings{{To: to, Left: "that"}}, true},
+		"left elsewhere":     {Postings{{To: approver.Destination{Channel: "discord"}, Left: "this"}}, true},
+		"not left by anyone": {Postings{{To: to}}, true},
+	} {
+		if got := b.poster.leaves(Request{Postings: c.before}, Posting{To: to}); got != c.leaves {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	lost := left
+	lost.Left = ""
+	left.replaced(false)
+	lost.replaced(false)
+	if left.Unsure || !lost.Unsure {
+		t.Errorf("left: %v, lost: %v", left.Unsure, lost.Unsure)
+	}
 }

@@ -94,7 +94,7 @@ func TestACardThatTurnsUpChangesWhatTheOtherSays(t *testing.T) {
 		Verdict: approver.Verdict{Severity: approver.High}, Fingerprint: modelFP,
 		Postings: []Posting{{Code: "code", Phase: Posted, Upto: 1}},
 	}
-	c := requestCards{cards: map[int]*liveCard{0: {said: callersText(r, r.Postings[0])}}}
+	c := requestCards{cards: map[int]*liveCard{0: {hash: "code", said: callersText(r, r.Postings[0])}}}
 	if got := c.stale(r, ""); len(got) != 0 {
 		t.Errorf("a card that says what it should is edited: %v", got)
 	}
