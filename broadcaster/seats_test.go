@@ -176,10 +176,16 @@ func TestADeafProcessGivesWayAtOnce(t *testing.T) {
 			t.Errorf("it did not keep the lease: %d runs more", runs(w2)-before)
 		}
 		follows(b1, w2)
+		w2.set(false)
+		time.Sleep(2 * maxDeafFor) // until it asks for the lease again
 
 		// A connection that is renewed costs nobody the lease.
 		before = runs(w1)
+		w1.hang(true)
 		w1.heard().Failed(context.DeadlineExceeded)
+		time.Sleep(1500 * time.Millisecond) // of the two seconds that giveWayAfter is
+		w1.heard().Succeeded()
+		w1.hang(false)
 		time.Sleep(time.Minute)
 		if !hears(b1) || runs(w1) != before {
 			t.Error("a blink cost the lease")
@@ -187,6 +193,7 @@ func TestADeafProcessGivesWayAtOnce(t *testing.T) {
 
 		// Now both are deaf.
 		w1.set(true)
+		w2.set(true)
 		before = runs(w1) + runs(w2)
 		time.Sleep(10 * time.Minute)
 		if n := runs(w1) + runs(w2) - before; n < 2 || n > 24 {
