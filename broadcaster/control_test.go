@@ -402,8 +402,8 @@ func TestASecondFreezeKeepsBothReasons(t *testing.T) {
 				t.Fatalf("before %+v, %v", before, err)
 			}
 			for range 2 { // the same words are not kept twice
-				if _, before, err := x.Controls.FreezeBeside(t.Context(), "uid 8", c.second, ""); err != nil || before.By != "uid 7" ||
-					before.At.IsZero() || !strings.HasPrefix(before.Reason, c.first) {
+				if _, before, err := x.Controls.FreezeBeside(t.Context(), "uid 8", c.second, ""); err != nil ||
+					before.By != "uid 7" || before.At.IsZero() || !strings.HasPrefix(before.Reason, c.first) {
 					t.Fatalf("before %+v, %v", before, err)
 				}
 			}

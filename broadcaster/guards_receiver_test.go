@@ -112,7 +112,8 @@ func TestTheEndOfAChannelThatReceivesAlone(t *testing.T) {
 		}}
 		ctx, stop := context.WithTimeout(t.Context(), 3*time.Hour)
 		defer stop()
-		if err := x.receivers.runSolo(ctx, c, newLease(c, x.Options.Store, x.Options.Log)); !errors.Is(err, revoked) || runs != 1 ||
+		l := newLease(c, x.Store, x.Log)
+		if err := x.receivers.runSolo(ctx, c, l); !errors.Is(err, revoked) || runs != 1 ||
 			time.Since(began) > time.Hour+time.Minute {
 			t.Errorf("after %v and %d runs: %v", time.Since(began), runs, err)
 		}

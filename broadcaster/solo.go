@@ -97,7 +97,8 @@ func (v *receivers) take(
 	v.channels.states.deaf(c.Name(), c.(approver.Receiver).Reception())
 	end()
 	select {
-	case <-done:
+	case err := <-done:
+		v.Log.Debug("a run in which no answers came has ended", "channel", c.Name(), "error", err)
 	case <-time.After(endWithin):
 	}
 	return errDeaf

@@ -78,7 +78,8 @@ var answers = map[string]answer{
 	"ratelimited":                           {calls.Limited, ""},
 	"rate_limited":                          {calls.Limited, ""},
 	"too_many_websockets": {calls.Transient, "Slack allows an app ten connections, and all are taken: by " +
-		"daemons with stores of their own, or with different numbers under connections; docs/channels/slack.md says what to do"},
+		"daemons with stores of their own, or with different numbers under connections; docs/channels/slack.md says what " +
+		"to do"},
 }
 
 // halfDone are errors from Slack after which the call may still have been carried out.
