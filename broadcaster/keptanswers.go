@@ -26,6 +26,7 @@ type keptAnswer struct {
 	began    time.Time // when it was given, or later
 	kept     bool
 	replaced bool
+	yielded  bool // only its own goroutine uses it
 }
 
 // answerKey is the key of the answer that a context is for.
@@ -141,6 +142,11 @@ var (
 func (a *Answers) mayEnter(
 	ctx context.Context, r Request, res approver.Resolution, given time.Time, again bool,
 ) error {
+	if again && res.Approve && a.Shared {
+		if err := a.kept.yield(ctx); err != nil {
+			return err
+		}
+	}
 	if a.kept.replaced(ctx, again) {
 		return errReplaced
 	}
@@ -166,6 +172,23 @@ const atOnce = time.Second
 
 // keptPoll is how often it is looked whether the store is back.
 const keptPoll = time.Second
+
+// lateYesAfter is how long a yes that could not be entered at once waits when the store is back, if other daemons
+// use it too: one of them may have a no that its person said later, which is entered at once.
+const lateYesAfter = 3 * keptPoll
+
+// yield waits once for lateYesAfter with the answer of a context.
+func (k *keptAnswers) yield(ctx context.Context) error {
+	one, _ := ctx.Value(answerKey{}).(*keptAnswer)
+	if one == nil || one.yielded {
+		return nil
+	}
+	if !sleep(ctx, lateYesAfter) {
+		return ctx.Err()
+	}
+	one.yielded = true
+	return nil
+}
 
 // keepOnly is what keep returns, if the store is away.
 func keepOnly(away bool, keep func() (told, bool)) (out told, ok bool) {

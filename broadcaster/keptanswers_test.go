@@ -359,3 +359,31 @@ func TestAKeptAnswerThatIsNotEnteredIsInTheAudit(t *testing.T) {
 		})
 	}
 }
+
+// The story: two daemons take answers of one bot, and the store is away. Somebody approves, which the one keeps,
+// and then denies, which the other keeps. When the store is back, whichever is first counts: it was the yes in a
+// quarter of all cases.
+func TestALaterNoAtAnotherDaemonIsEnteredFirst(t *testing.T) {
+	for range 12 {
+		synctest.Test(t, func(t *testing.T) {
+			kv := newAwayKV()
+			x, y := newBenchOn(t, kv.memKV, kv), newBenchOn(t, kv.memKV, kv)
+			synctest.Wait()
+			x.tune(func(o *Options) { o.Shared = true })
+			y.tune(func(o *Options) { o.Shared = true })
+			answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
+			time.Sleep(time.Second)
+			id, card := x.tg.card(0)
+			kv.goFor(50 * time.Second)
+			rep := approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByTap,
+				Request: card.Request, Message: id}
+			go x.Answers.Reply(t.Context(), rep)
+			time.Sleep(20 * time.Second)
+			rep.Approve = false
+			go y.Answers.Reply(t.Context(), rep)
+			if v := <-answer; v.Decision != approver.Deny || v.By != "person" && v.Reason == "" {
+				t.Errorf("%+v", v)
+			}
+		})
+	}
+}

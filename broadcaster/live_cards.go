@@ -44,6 +44,14 @@ const pruneEvery = time.Minute
 func (s *liveCards) note(r Request, codes map[int]tokens.Code) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	c := s.open(r)
+	for i, code := range codes {
+		c.cards[i] = &liveCard{code: code, hash: r.Postings[i].Code, more: r.More}
+	}
+}
+
+// open returns the cards of an open request. The caller holds mu.
+func (s *liveCards) open(r Request) *requestCards {
 	now := time.Now()
 	if now.Sub(s.pruned) >= pruneEvery {
 		maps.DeleteFunc(s.of, func(_ string, c *requestCards) bool { return now.After(c.due) })
@@ -58,30 +66,20 @@ func (s *liveCards) note(r Request, codes map[int]tokens.Code) {
 		c = &requestCards{due: now.Add(due.Sub(r.Created)), cards: map[int]*liveCard{}}
 		s.of[r.ID] = c
 	}
-	for i, code := range codes {
-		c.cards[i] = &liveCard{code: code, hash: r.Postings[i].Code, more: r.More}
-	}
+	return c
 }
 
 // renew remembers codes of a request that its cards have to show.
 func (s *liveCards) renew(r Request, codes map[int]tokens.Code) {
 	s.mu.Lock()
-	var was map[int]*liveCard
-	if c := s.of[r.ID]; c != nil {
-		was = maps.Clone(c.cards)
-	}
-	s.mu.Unlock()
-	s.note(r, codes)
-	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.of[r.ID]
-	for i := range codes {
-		if c == nil || c.cards[i] == nil {
-			continue // it has ended
+	c := s.open(r)
+	for i, code := range codes {
+		card := &liveCard{code: code, hash: r.Postings[i].Code, more: r.More, owes: true}
+		if was := c.cards[i]; was != nil {
+			card.full, card.late = was.full, was.late
 		}
-		if c.cards[i].owes = true; was[i] != nil {
-			c.cards[i].full, c.cards[i].late = was[i].full, was[i].late
-		}
+		c.cards[i] = card
 	}
 }
 

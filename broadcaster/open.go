@@ -341,7 +341,7 @@ func (o *opener) lifetimes(
 	if ttl <= 0 {
 		ttl = o.TTL
 	}
-	if wait, waits := o.waits(call, why.Severity); waits {
+	if wait, waits := o.waits(call, why.Severity); waits && ttl >= codeLife { // a rule that has less means it
 		ttl = max(ttl, wait)
 	}
 	deadline, ok := ctx.Deadline()

@@ -84,12 +84,14 @@ func (p Posting) lives(code tokens.Hash, now time.Time) bool {
 	return slices.ContainsFunc(p.Was, func(f formerCode) bool { return f.Code.Equal(code) && now.Before(f.Till) })
 }
 
+// mostFormer bounds the former codes of a posting that are known.
+const mostFormer = 32
+
 // renew gives the posting another code, which its card does not show yet.
 func (p *Posting) renew(code tokens.Hash, now time.Time) {
-	was := slices.DeleteFunc(slices.Clone(p.Was), func(f formerCode) bool { return !now.Before(f.Till) })
-	if now.Before(p.CodeTill) {
-		was = append(was, formerCode{p.Code, p.CodeTill})
-	}
+	// One that has ended still counts for an answer that was typed before, and waits for the store.
+	was := append(slices.Clone(p.Was), formerCode{p.Code, p.CodeTill})
+	was = was[max(0, len(was)-mostFormer):]
 	p.Was, p.Code, p.CodeTill, p.Renewing = was, code, now.Add(codeLife), now.Add(renewWithin)
 }
 

@@ -160,7 +160,7 @@ func TestWhoWaits(t *testing.T) {
 		"a catastrophic call":          {waits: time.Hour, want: 5 * time.Minute, renews: true},
 		"a high one":                   {sev: approver.High, waits: time.Hour, want: 10 * time.Minute, renews: true},
 		"a rule that has more":         {ttl: 20 * time.Minute, waits: time.Hour, want: 20 * time.Minute, renews: true},
-		"a rule that has less":         {ttl: time.Minute, waits: time.Hour, want: 5 * time.Minute, renews: true},
+		"a rule that has less":         {ttl: time.Minute, waits: time.Hour, want: time.Minute, renews: true},
 		"no wait":                      {none: true, waits: time.Hour, want: DefaultTTL},
 		"no wait, and a patient rule":  {none: true, ttl: 20 * time.Minute, waits: time.Hour, want: 20 * time.Minute},
 		"no wait, and a short courier": {none: true, waits: time.Minute, want: time.Minute - AnswerMargin},
@@ -412,6 +412,45 @@ func TestACodeCountsFromWhenItWasTyped(t *testing.T) {
 			t.Errorf("%v %s", v.Decision, v.Reason)
 		}
 	})
+}
+
+// The story: a code was typed in its time while the store was away, and by the time it was back, the daemon had
+// forgotten that the card ever had it: the yes was lost.
+func TestACodeCountsHoweverLongTheStoreIsAway(t *testing.T) {
+	for _, away := range []time.Duration{20 * time.Second, time.Minute, 100 * time.Second} {
+		story(t, func(t *testing.T, x *bench) {
+			letWait(x)
+			answer := x.askAsync(patient(t, time.Hour), hookCall("c1"), approver.Catastrophic)
+			time.Sleep(time.Second)
+			_, first := x.tg.card(0)
+			time.Sleep(84 * time.Second)
+			back := time.Now().Add(away)
+			x.kv.failing(func(string, string) error {
+				if time.Now().Before(back) {
+					return fmt.Errorf("%w: no route", approver.ErrAway)
+				}
+				return nil
+			})
+			x.Answers.Reply(t.Context(), typedOn(first, true))
+			if v := <-answer; v.Decision != approver.Allow {
+				t.Errorf("away %v: %v %s", away, v.Decision, v.Reason)
+			}
+		})
+	}
+}
+
+// A rule that gives people less time than a code lives means it.
+func TestAShortTTLIsNoShorterThanItSays(t *testing.T) {
+	o := Options{Wait: map[approver.Severity]time.Duration{approver.High: 10 * time.Minute}}
+	for ttl, want := range map[time.Duration]time.Duration{
+		30 * time.Second: 30 * time.Second, 2 * time.Minute: 10 * time.Minute, time.Hour: time.Hour,
+	} {
+		got, _ := (&opener{Options: &o}).lifetimes(patient(t, 2*time.Hour), hookCall("c1"),
+			approver.Verdict{Severity: approver.High, TTL: ttl})
+		if got != want {
+			t.Errorf("ttl %v: people have %v, want %v", ttl, got, want)
+		}
+	}
 }
 
 // Identical calls that wait stay on the card when its code is renewed, and a code that was typed for them counts for

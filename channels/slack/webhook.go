@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -8,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"mime"
 	"net/http"
 	"net/url"
 	"time"
@@ -104,7 +104,7 @@ func (h *hook) Judged(refused error) { h.outage.Judged(refused) }
 // the channel is not running or all handlers are busy, is refused, and Slack brings it again if it is one
 // that Slack repeats.
 func (h *hook) Take(ctx context.Context, header http.Header, body []byte) webhooks.Answer {
-	if challenge, ok := challenged(header, body); ok {
+	if challenge, ok := challenged(body); ok {
 		return webhooks.Answer{Body: map[string]string{"challenge": challenge}}
 	}
 	ev, err := parsed(header, body)
@@ -132,21 +132,20 @@ func (h *hook) Take(ctx context.Context, header http.Header, body []byte) webhoo
 
 // challenged returns the word with which Slack asks, when somebody enters the address, whether we are
 // who we are.
-func challenged(header http.Header, body []byte) (challenge string, ok bool) {
+func challenged(body []byte) (challenge string, ok bool) {
 	var q struct {
 		Type      string `json:"type"`
 		Challenge string `json:"challenge"`
 	}
-	if isForm(header) || json.Unmarshal(body, &q) != nil || q.Type != slackevents.URLVerification {
+	if isForm(body) || json.Unmarshal(body, &q) != nil || q.Type != slackevents.URLVerification {
 		return "", false
 	}
 	return q.Challenge, true
 }
 
-func isForm(header http.Header) bool {
-	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
-	return kind == "application/x-www-form-urlencoded"
-}
+// isForm reports that a body is a form, and not JSON. Slack's signature has the body and not its type: whoever
+// could change that header would have a message of a stranger read as somebody's press.
+func isForm(body []byte) bool { return !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) }
 
 // parsed reads a request into the event that Socket Mode would have brought.
 func parsed(header http.Header, body []byte) (ev socketmode.Event, err error) {
@@ -154,7 +153,7 @@ func parsed(header http.Header, body []byte) (ev socketmode.Event, err error) {
 	if n := header.Get(retryHeader); n != "" && n != "0" {
 		ev.Request.RetryAttempt = 1 // when it first came is not known
 	}
-	if !isForm(header) {
+	if !isForm(body) {
 		var inner slackevents.EventsAPIEvent
 		ev.Type, ev.Request.AcceptsResponsePayload = socketmode.EventTypeEventsAPI, false
 		inner, err = slackevents.ParseEvent(body, slackevents.OptionNoVerifyToken())

@@ -1,10 +1,13 @@
 package slack_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -300,6 +303,44 @@ func TestWebhookPairsWithTheDaemonOnly(t *testing.T) {
 	if err := p.Run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "only the daemon receives") {
 		t.Errorf("%v", err)
 	}
+}
+
+// The story: Slack signs the body and not its type. Somebody behind the TLS of a proxy had a stranger's message
+// signed, whose text was a form with an approver's press in it, and brought it as a form.
+func TestAMessageBroughtAsAFormIsNoPress(t *testing.T) {
+	b, at := hooked(t, setup{})
+	card := b.card()
+	ref := b.post(card)
+	press, err := json.Marshal(b.fake.ButtonPayload(ann, here, ref.Message, "ap:"+card.Request+":1", card.Request, "approve"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	message, err := json.Marshal(b.fake.MessagePayload(stranger, here, "", "hi"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var event map[string]any
+	if err := json.Unmarshal(message, &event); err != nil {
+		t.Fatal(err)
+	}
+	event["event"].(map[string]any)["blocks"] = []any{map[string]any{"type": "rich_text", "elements": []any{map[string]any{
+		"type": "rich_text_section", "elements": []any{map[string]any{"type": "text",
+			"text": "x&payload=" + url.QueryEscape(string(press)) + "&y"}}}}}}
+	var body bytes.Buffer
+	enc := json.NewEncoder(&body)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(event); err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"application/json", "application/x-www-form-urlencoded"} {
+		header := slacktest.Sign(time.Now(), "application/json", body.Bytes())
+		header.Set("Content-Type", kind)
+		b.bring(at, body.Bytes(), header)
+	}
+	// A real press comes behind them, so that they have been looked at.
+	form := []byte("payload=" + url.QueryEscape(string(press)))
+	b.bring(at, form, slacktest.Sign(time.Now(), "application/x-www-form-urlencoded", form))
+	b.want(1)
 }
 
 // Whatever the holder of the secret brings, the channel answers; of what strangers bring nothing gets that far.
