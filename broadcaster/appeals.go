@@ -36,13 +36,17 @@ func (b *Broadcaster) Appeal(
 // appealedBefore returns ErrAppealed if people are asked about the same appeal now, or did not
 // approve it a short time ago.
 func (o *opener) appealedBefore(ctx context.Context, q question) error {
-	id, _, err := o.Store.Get(ctx, approver.Key("parked", scopeOf(q.call, q.bound.Fingerprint)))
+	stored, _, err := o.Store.Get(ctx, approver.Key("parked", scopeOf(q.call, q.bound.Fingerprint)))
 	if errors.Is(err, approver.ErrNotFound) {
 		return nil
 	} else if err != nil {
 		return err
 	}
-	r, _, now, err := o.requests.loadNow(ctx, string(id))
+	ids := parkedIDs(stored)
+	if len(ids) == 0 {
+		return nil
+	}
+	r, _, now, err := o.requests.loadNow(ctx, ids[len(ids)-1])
 	switch {
 	case errors.Is(err, approver.ErrNotFound), errors.Is(err, sealing.ErrUnknownKey):
 		return nil

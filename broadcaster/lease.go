@@ -101,8 +101,12 @@ func (l *lease) awaited(ctx context.Context) bool {
 	return errors.Is(l.take(ctx, l.waiting(), time.Now().Add(askEvery), shortestTerm), approver.ErrHeld)
 }
 
+// spareFor is how long one of several seats is kept while the store does not answer.
+const spareFor = time.Minute
+
 // hold runs f and renews a seat, which was asked for at renewed. held reports that f ended by itself. If the
-// store does not answer, the seat is given up before anybody else can have it.
+// store does not answer, the only seat is given up before anybody else can have it. One of several is kept for
+// spareFor: its platform takes one receiver more, and does not repeat what nobody received.
 func (l *lease) hold(
 	ctx context.Context, seat string, renewed time.Time, f func(ctx context.Context) error,
 ) (held bool, err error) {
@@ -117,7 +121,11 @@ func (l *lease) hold(
 		case <-time.After(approver.LeaseTTL / 4):
 		}
 		asked, lost := time.Now(), renewed.Add(approver.LeaseTTL*3/4)
-		err := l.take(ctx, seat, lost, approver.LeaseTTL)
+		until := lost
+		if len(l.seats) > 1 {
+			until, lost = asked.Add(approver.LeaseTTL/2), renewed.Add(spareFor)
+		}
+		err := l.take(ctx, seat, until, approver.LeaseTTL)
 		if err == nil {
 			renewed = asked
 		} else if errors.Is(err, approver.ErrHeld) || !time.Now().Before(lost) {

@@ -4,26 +4,53 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"approver.example"
 )
 
-// joinParked finds the parked request that a new call comes back for. It returns ErrNotFound
-// if there is none whose answer this call may have.
+// maxParked bounds the requests that may wait for one call to come back.
+const maxParked = 8
+
+// parkedIDs are the requests that wait for a call to come back, the newest last.
+func parkedIDs(stored []byte) []string { return strings.Fields(string(stored)) }
+
+// joinParked finds the parked request that a new call comes back for: the newest that has an answer, or else
+// the newest that waits for one. It returns ErrNotFound if there is none whose answer this call may have.
 func (o *opener) joinParked(ctx context.Context, q question) (Request, error) {
-	id, _, err := o.Store.Get(ctx, approver.Key("parked", scopeOf(q.call, q.bound.Fingerprint)))
+	stored, _, err := o.Store.Get(ctx, approver.Key("parked", scopeOf(q.call, q.bound.Fingerprint)))
 	if err != nil {
 		return Request{}, err
 	}
-	r, _, err := o.requests.load(ctx, string(id))
+	var found Request
+	for _, id := range slices.Backward(parkedIDs(stored)) {
+		r, err := o.parkedFor(ctx, id, q)
+		if errors.Is(err, approver.ErrNotFound) {
+			continue
+		} else if err != nil {
+			return Request{}, err
+		}
+		if answered := r.State != approver.Pending; answered || found.ID == "" {
+			if found = r; answered {
+				break
+			}
+		}
+	}
+	if found.ID == "" {
+		return found, approver.ErrNotFound
+	}
+	// A courier whose connection is lost finds its request by the call's id.
+	_, err = o.requests.linkCall(ctx, q.call.ID, q.dead, found.ID, found.TakeBy.Add(o.KeepFor))
+	return found, err
+}
+
+// parkedFor reads a parked request. It returns ErrNotFound if a call may not have its answer.
+func (o *opener) parkedFor(ctx context.Context, id string, q question) (Request, error) {
+	r, _, now, err := o.requests.loadNow(ctx, id)
 	if unreadable(err) {
 		return Request{}, approver.ErrNotFound
 	} else if err != nil {
-		return Request{}, err
-	}
-	now, err := o.Store.Now(ctx)
-	if err != nil {
 		return Request{}, err
 	}
 	no := r.State == approver.Denied && r.Resolution.Cause == approver.ByPerson
@@ -33,9 +60,7 @@ func (o *opener) joinParked(ctx context.Context, q question) (Request, error) {
 	case !no && !coversOther(r.Verdict, q.why):
 		return Request{}, approver.ErrNotFound // people were asked another question
 	}
-	// A courier whose connection is lost finds its request by the call's id.
-	_, err = o.requests.linkCall(ctx, q.call.ID, q.dead, r.ID, r.TakeBy.Add(o.KeepFor))
-	return r, err
+	return r, nil
 }
 
 // resume continues the request of a courier that came back.
@@ -88,14 +113,18 @@ func (o *opener) park(ctx context.Context, r Request, call approver.ToolCall) (R
 	takeBy := r.Due.Add(GrantMargin)
 	key := approver.Key("parked", scopeOf(call, r.Fingerprint))
 	for {
-		id, rev, err := o.Store.Get(ctx, key)
+		stored, rev, err := o.Store.Get(ctx, key)
 		if err != nil && !errors.Is(err, approver.ErrNotFound) {
 			return r, err
 		}
-		if string(id) == r.ID {
+		ids := parkedIDs(stored)
+		if slices.Contains(ids, r.ID) {
 			break
 		}
-		err = o.records.put(ctx, key, []byte(r.ID), rev, approver.NewRev(), time.Time{}, takeBy.Add(o.KeepFor))
+		// One that waits for the same call, from another session, may yet get its answer.
+		ids = append(ids, r.ID)
+		ids = ids[max(0, len(ids)-maxParked):]
+		err = o.records.put(ctx, key, []byte(strings.Join(ids, " ")), rev, approver.NewRev(), time.Time{}, takeBy.Add(o.KeepFor))
 		if err == nil {
 			break
 		}

@@ -107,6 +107,9 @@ func (d *poster) postUntil(ctx context.Context, r Request, i int, code tokens.Co
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		rep.tries++
 		rep.ref, rep.err = d.postOne(ctx, r, i, code, limit)
+		// A refused post was not carried out; every other failure may have been.
+		was := rep.unsure
+		rep.unsure = was || rep.err != nil && ctx.Err() == nil && mayBeDone(rep.err)
 		if rep.err == nil || ctx.Err() != nil || errors.Is(rep.err, approver.ErrFinal) ||
 			d.hopeless(ctx, r, began, &rep) {
 			return rep
@@ -117,10 +120,7 @@ func (d *poster) postUntil(ctx context.Context, r Request, i int, code tokens.Co
 			wait = max(patience.RetryAfter(), 0)
 			more = rand.N(wait/10 + time.Millisecond) //nolint:gosec // only not all at once
 		}
-		// A refused post was not carried out; every other failure may have been.
-		unsure := mayBeDone(rep.err)
-		if rep.tries == 1 || unsure && !rep.unsure {
-			rep.unsure = rep.unsure || unsure
+		if rep.tries == 1 || rep.unsure && !was {
 			said := rep
 			said.again = true
 			reports <- said

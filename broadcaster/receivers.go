@@ -166,7 +166,11 @@ func (v *receivers) tellReceiver(ctx context.Context, c approver.Channel, l *lea
 				}
 			}
 			before, warned = "", ""
-			v.channels.states.elsewhere(c.Name(), nil, "")
+			var there *Receiving
+			if !mine.Up && len(l.seats) > 1 {
+				there, _ = v.lookElsewhere(ctx, c, l.seats, mine)
+			}
+			v.channels.states.elsewhere(c.Name(), there, "")
 		} else {
 			told = Receiving{}
 			there, trouble := v.lookElsewhere(ctx, c, l.seats, mine)

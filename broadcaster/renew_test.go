@@ -539,3 +539,25 @@ func TestAFreshCodeIsForTheSameCalls(t *testing.T) {
 		t.Errorf("a tap of before is for the calls up to %d", got)
 	}
 }
+
+// The story: two sessions made the same call, and neither hook could wait as long as people. Both were told to come
+// back, and the second one's request took the place of the first: a yes to the first was recorded and never used.
+func TestAYesToTheFirstOfTwoParkedCallsIsUsed(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		letWait(x)
+		ask := func(id string) <-chan approver.Verdict {
+			return x.askAsync(patient(t, time.Minute), hookCall(id), approver.High)
+		}
+		first := ask("c1")
+		time.Sleep(5 * time.Second)
+		second := ask("c2")
+		<-first
+		<-second
+		if out := x.tap(x.tg, 0, "1", true); out.Kind != approver.OutcomeRecorded {
+			t.Fatalf("%+v", out)
+		}
+		if v := <-ask("d1"); v.Decision != approver.Allow {
+			t.Errorf("%v %s", v.Decision, v.Reason)
+		}
+	})
+}

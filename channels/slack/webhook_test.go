@@ -311,7 +311,8 @@ func TestAMessageBroughtAsAFormIsNoPress(t *testing.T) {
 	b, at := hooked(t, setup{})
 	card := b.card()
 	ref := b.post(card)
-	press, err := json.Marshal(b.fake.ButtonPayload(ann, here, ref.Message, "ap:"+card.Request+":1", card.Request, "approve"))
+	pressed := b.fake.ButtonPayload(ann, here, ref.Message, "ap:"+card.Request+":1", card.Request, "approve")
+	press, err := json.Marshal(pressed)
 	if err != nil {
 		t.Fatal(err)
 	}
