@@ -122,7 +122,7 @@ func (s ChannelState) Hearing() Hearing {
 		return Hearing{Why: cmp.Or(s.since(), display.OneLine(s.Ended.Error()))}
 	case away && s.Apart != "":
 		return Hearing{Why: s.Apart}
-	case s.Solo && !(s.Leads && s.Up) && s.There != nil && s.There.Up: // a process with another seat, if it leads
+	case s.Solo && (!s.Leads || !s.Up) && s.There != nil && s.There.Up: // a process with another seat, if it leads
 		return Hearing{Elsewhere: true}
 	case !away && (s.Up || !s.Receiver): // a channel that cannot say counts as up
 		return Hearing{Here: true}

@@ -396,8 +396,8 @@ func (r *rolling) judge(t *testing.T) {
 	}
 	t.Logf("%d replicas, %d kills, store struck %d times: %d calls, allowed %d, denied %d, wrong %d; without an answer "+
 		"of a person %v; cards beyond the first of a call and app %d of %d; from the first press to the agent p50 %v, "+
-		"p99 %v, at most %v", len(r.replicas), r.kills, r.stores, len(r.done), allowed, denied, wrong, others, cards-calls, calls,
-		at(0.5), at(0.99), at(1))
+		"p99 %v, at most %v", len(r.replicas), r.kills, r.stores, len(r.done), allowed, denied, wrong, others,
+		cards-calls, calls, at(0.5), at(0.99), at(1))
 	var lost int
 	for _, n := range others {
 		lost += n
