@@ -124,7 +124,8 @@ func (o *opener) park(ctx context.Context, r Request, call approver.ToolCall) (R
 		// One that waits for the same call, from another session, may yet get its answer.
 		ids = append(ids, r.ID)
 		ids = ids[max(0, len(ids)-maxParked):]
-		err = o.records.put(ctx, key, []byte(strings.Join(ids, " ")), rev, approver.NewRev(), time.Time{}, takeBy.Add(o.KeepFor))
+		err = o.records.put(ctx, key, []byte(strings.Join(ids, " ")), rev, approver.NewRev(), time.Time{},
+			takeBy.Add(o.KeepFor))
 		if err == nil {
 			break
 		}
