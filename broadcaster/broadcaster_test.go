@@ -18,7 +18,11 @@ import (
 // costs nothing and every ordering is exact.
 func story(t *testing.T, f func(t *testing.T, x *bench)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { f(t, newBench(t, newMemKV())) })
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		synctest.Wait() // what Run begins has looked at its options, which tests change
+		f(t, x)
+	})
 }
 
 func TestApproveByTap(t *testing.T) {

@@ -255,6 +255,7 @@ func TestReplacingACardKeepsTheNotesOfOthers(t *testing.T) {
 		arrive := make(chan struct{})
 		x.tg.onPost(func(context.Context) error { <-arrive; return nil })
 		term := &volatile{chat: x.dc, up: true}
+		synctest.Wait()
 		x.Channels.byName["discord"] = term
 		answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
 		synctest.Wait()
@@ -368,6 +369,7 @@ func TestTheCodeOfAFailedCardIsVoid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
 		var card approver.Card
+		synctest.Wait()
 		x.Channels.byName["telegram"] = failing{x.tg, &card}
 		answer := x.askAsync(t.Context(), testCall("c1"), approver.Catastrophic)
 		synctest.Wait()

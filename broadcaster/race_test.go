@@ -90,12 +90,13 @@ type memory struct {
 	seen   map[string]chan approver.Ref       // by call: the card is there
 	events map[string]map[approver.Event]int  // by request
 	past   map[string]map[approver.State]bool // settled states ever shown, by request
+	once   map[string]bool                    // ids of records: one that is repeated is one record
 }
 
 func newMemory() *memory {
 	return &memory{
 		ready: make(chan struct{}), cards: map[string]approver.Card{}, seen: map[string]chan approver.Ref{},
-		events: map[string]map[approver.Event]int{}, past: map[string]map[approver.State]bool{},
+		events: map[string]map[approver.Event]int{}, past: map[string]map[approver.State]bool{}, once: map[string]bool{},
 	}
 }
 
@@ -136,6 +137,10 @@ func (m *memory) Update(_ context.Context, ref approver.Ref, c approver.Card) er
 func (m *memory) Record(_ context.Context, r approver.Record) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if r.Once != "" && m.once[r.Once] {
+		return "hash", nil
+	}
+	m.once[r.Once] = true
 	if m.events[r.Request] == nil {
 		m.events[r.Request] = map[approver.Event]int{}
 	}

@@ -116,6 +116,7 @@ func TestATerminalThatComesBackLateIsShownWhatIsOpen(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		term := &screens{chat: newChat("discord")} // its cards did not outlive the restart
 		synctest.Wait()
+		synctest.Wait()
 		x.Channels.byName["discord"] = term
 		_, card := x.tg.card(0)
 		x.poster.repost(t.Context(), card.Request)

@@ -688,6 +688,7 @@ func TestATerminalThatNobodyWatches(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := newRetried(t, newMemKV(), nil, nil)
 				synctest.Wait() // what started has looked at its parts
+				synctest.Wait()
 				x.Channels.byName["telegram"] = absent{x.tg.chat}
 				if alone {
 					x.tune(func(o *Options) { o.Destinations = o.Destinations[:1] })

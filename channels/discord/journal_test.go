@@ -39,6 +39,13 @@ func (s *shelf) Keep(_ context.Context, what []byte) error {
 	return nil
 }
 
+// times is how often something was kept.
+func (s *shelf) times() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.kept
+}
+
 // has is what was kept last.
 func (s *shelf) has() (k kept) {
 	s.mu.Lock()
@@ -293,12 +300,12 @@ func TestTheJournalIsKeptWhenItIsNews(t *testing.T) {
 		end()
 		time.Sleep(keepEvery)
 		was := m.image()
-		if k := m.has(); k.Seq != 5 || m.kept != 2 {
-			t.Errorf("once it is handled: %+v, kept %d times", k, m.kept)
+		if k := m.has(); k.Seq != 5 || m.times() != 2 {
+			t.Errorf("once it is handled: %+v, kept %d times", k, m.times())
 		}
 		time.Sleep(keepAnew)
-		if m.kept != 3 || !bytes.Equal(m.what, was.what) {
-			t.Errorf("within a minute it was kept %d times", m.kept)
+		if m.times() != 3 || !bytes.Equal(m.image().what, was.what) {
+			t.Errorf("within a minute it was kept %d times", m.times())
 		}
 		j.note(session{}) // it is over
 		cancel()
