@@ -103,6 +103,9 @@ func stampedIn(files map[string]string) bool {
 // thousand files, with the old time of change. The time at which the kernel saw that cannot
 // be put back, so nothing runs. Each other way to swap a file is seen as well.
 func TestASwapInALargeRepositoryIsSeen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes minutes under the race detector, which has the small folders of the other tests")
+	}
 	p := largeRepository(t)
 	swaps := map[string]func(file string){
 		"same size, old time": func(file string) {

@@ -15,19 +15,19 @@ func TestRunAgain(t *testing.T) {
 		b.run(nil)
 		ref := b.post(b.here, high())
 		deadline := time.Now().Add(30 * time.Second)
-		before := len(b.replies)
-		for len(b.replies) == before && time.Now().Before(deadline) {
+		before := len(b.got())
+		for len(b.got()) == before && time.Now().Before(deadline) {
 			_ = b.s.Tap(b.ann, b.here, ref.Message, fake.DenyButton)
 			time.Sleep(50 * time.Millisecond)
 			b.mu.Lock()
-			n := len(b.replies)
+			n := len(b.got())
 			b.mu.Unlock()
 			if n > before {
 				break
 			}
 		}
 		b.mu.Lock()
-		if len(b.replies) == before {
+		if len(b.got()) == before {
 			t.Errorf("round %d: no answer arrives", round)
 		}
 		b.mu.Unlock()

@@ -57,6 +57,9 @@ func hooked(t *testing.T) *bench {
 }
 
 func TestConformanceByWebhook(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector has the conformance of the other way in, and the other tests of this one")
+	}
 	channeltest.Run(t, func(t *testing.T) channeltest.Fixture {
 		s := newWorld(t)
 		cfg := hookConfig(s)
