@@ -58,6 +58,26 @@ type Fitter interface {
 	Fits(card Card) bool
 }
 
+// A Pacer is an extra ability of a channel whose platform takes only so many messages: what is sent waits its
+// turn within the limits, instead of being refused with a 429. What answers people is sent at once, so the limits
+// leave some of what the platform takes for that.
+type Pacer interface {
+	// Pace returns the limits that one message to a destination counts against, or one edit of a message there:
+	// the narrowest first, such as that of the chat, and the widest last, such as that of the bot.
+	Pace(to Destination, edit bool) []Limit
+}
+
+// A Limit is how many messages a platform takes within any such time. All that count against the same What share
+// it.
+type Limit struct {
+	What   string // what is counted, such as "chat 42"; it names one limit of a channel
+	Most   int
+	Within time.Duration
+	// Urgent is how many of Most are kept for CATASTROPHIC cards, so that one need not wait until a long time is
+	// over that others have used up.
+	Urgent int
+}
+
 // HealthChecker is an extra ability of a channel that speaks with a platform: one harmless call
 // that fails if the token is bad or the platform unreachable.
 type HealthChecker interface {
