@@ -74,6 +74,7 @@ const (
 	Unreleased         // there was a yes, and no time left to release the call
 	Outdated           // the file that was asked about was changed again
 	AtDesk             // the agent's own user answered in the agent's own dialog
+	NoRoom             // no card could be shown: the chats took no more messages
 )
 
 // causes are the reason codes, each with a sentence that explains it unless a person answered.
@@ -96,6 +97,7 @@ var causes = [...]struct{ name, sentence string }{
 	Unreleased:   {"unreleased", "approver could not release the call before its deadline"},
 	Outdated:     {"outdated", ErrOutdated.Error()},
 	AtDesk:       {"at_desk", "the agent's own user answered it"},
+	NoRoom:       {"no_room", "no card could be shown in time because its chat was full"},
 }
 
 // String returns the reason code.

@@ -3,6 +3,7 @@ package broadcaster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -146,12 +147,17 @@ func (l *alerts) postOnce(
 	if err := l.channels.Deaf(to.Channel); err != nil {
 		return ref, err
 	}
+	end, err := l.channels.outbox.waitFor(ctx, &send{to: to, since: time.Now()}, turnFor) // as urgent as can be
+	if err != nil {
+		return ref, fmt.Errorf("%w: %w", errNoTurn, err)
+	}
 	within, cancel := context.WithTimeout(ctx, PostTimeout)
 	defer cancel()
 	err = unpanicked(func() (err error) {
 		ref, err = l.channels.byName[to.Channel].Post(within, to, card)
 		return err
 	})
+	end(err)
 	l.channels.noteSent(ctx, to, err, l.channels.states.posted)
 	ref.Destination = to
 	return ref, err

@@ -36,6 +36,7 @@ type Broadcaster struct {
 	history   *history
 	editor    *editor
 	poster    *poster
+	senders   *senders
 	backlog   *backlog
 	uptime    *uptime
 	releases  *releases
@@ -68,7 +69,13 @@ func (b *Broadcaster) compose() {
 	o := &b.Options
 	b.tasks = &tasks{Options: o, ready: make(chan struct{}), single: map[any]bool{}}
 	b.records = &records{Options: o}
-	b.Channels = &Channels{Options: o, byName: map[string]approver.Channel{}, wakes: map[string]chan struct{}{}}
+	b.uptime = &uptime{Options: o}
+	b.senders = &senders{Options: o, tasks: b.tasks, uptime: b.uptime, wake: make(chan struct{}, 1)}
+	b.Channels = &Channels{
+		Options: o, byName: map[string]approver.Channel{}, wakes: map[string]chan struct{}{},
+		outbox: newOutbox(o, b.senders.replicas, b.senders.sends),
+	}
+	b.senders.outbox = b.Channels.outbox
 	for _, c := range o.Channels {
 		b.Channels.byName[c.Name()], b.Channels.wakes[c.Name()] = c, make(chan struct{}, 1)
 	}
@@ -80,7 +87,11 @@ func (b *Broadcaster) compose() {
 		Options: o, requests: b.Requests, records: b.records, tasks: b.tasks, handovers: b.handovers,
 		of: map[string]*chapter{},
 	}
-	b.Requests.ended = b.history.ended
+	b.senders.requests = b.Requests
+	b.Requests.ended = func(ctx context.Context, r Request) {
+		b.Channels.outbox.drop(r.ID)
+		b.history.ended(ctx, r)
+	}
 	b.editor = &editor{
 		Options: o, cards: b.Cards, channels: b.Channels, requests: b.Requests, history: b.history, tasks: b.tasks,
 		handovers: b.handovers,
@@ -89,10 +100,9 @@ func (b *Broadcaster) compose() {
 	b.Controls = &Controller{
 		Options: o, requests: b.Requests, backlog: b.backlog, editor: b.editor, records: b.records,
 	}
-	b.uptime = &uptime{Options: o}
 	b.poster = &poster{
 		Options: o, cards: b.Cards, channels: b.Channels, requests: b.Requests, codes: b.codes, editor: b.editor,
-		history: b.history, tasks: b.tasks, uptime: b.uptime,
+		history: b.history, tasks: b.tasks, uptime: b.uptime, senders: b.senders,
 	}
 	b.Grants = &Grants{
 		Options: o, approvers: b.Approvers, cards: b.Cards, controls: b.Controls, requests: b.Requests, editor: b.editor,
@@ -111,7 +121,7 @@ func (b *Broadcaster) compose() {
 	}
 	b.sweeper = &sweeper{
 		Options: o, deeds: b.deeds, grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor,
-		history: b.history, poster: b.poster, records: b.records, tasks: b.tasks, uptime: b.uptime,
+		history: b.history, poster: b.poster, records: b.records, senders: b.senders, tasks: b.tasks, uptime: b.uptime,
 	}
 	b.Environments = &Environments{Options: o, requests: b.Requests, records: b.records, tasks: b.tasks}
 	b.opener = &opener{
@@ -164,6 +174,7 @@ func (b *Broadcaster) Run(ctx context.Context) error {
 	all.Go(func() { b.sweeper.sweep(ctx) })
 	all.Go(func() { b.Controls.guard(ctx) })
 	all.Go(func() { b.outages.watch(ctx) })
+	all.Go(func() { b.senders.run(ctx, b.poster.repost) })
 	b.tasks.start(b.Removals.voidTakenOff)
 	b.tasks.start(b.releases.resumeGrants)
 	for _, c := range b.Options.Channels {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"approver.example"
 )
@@ -18,6 +19,7 @@ type Channels struct {
 	byName map[string]approver.Channel
 	wakes  map[string]chan struct{} // of those that ended: see wake
 	states states
+	outbox *outbox
 }
 
 // State returns what is known of a channel. One that is not configured has the zero value.
@@ -33,6 +35,7 @@ func (h *Channels) stateOf(c approver.Channel) ChannelState {
 	s := h.states.of(c.Name())
 	s.Cards = h.states.cardsOf(c.Name(), h.Destinations)
 	s.Solo = soloOf(c) != nil
+	s.Crowds = h.outbox.crowds(c.Name())
 	if r, ok := c.(approver.Receiver); ok {
 		s.Receiver, s.Reception = true, r.Reception()
 		if !s.Up && s.There == nil && !s.was.Since.IsZero() { // it is still the same problem
@@ -106,20 +109,42 @@ func (h *Channels) volatile(r Request, postings []int) bool {
 	return slices.ContainsFunc(postings, func(i int) bool { return h.screen(r.Postings[i].To.Channel) })
 }
 
-// updateOne edits one card.
+// updateOne edits one card, when it is its turn.
 func (h *Channels) updateOne(work context.Context, ref approver.Ref, card approver.Card) error {
-	ctx, cancel := context.WithTimeout(work, PostTimeout)
-	defer cancel()
+	return h.updateSoon(work, ref, card, time.Now(), turnFor)
+}
+
+// updateSoon is updateOne for an edit that has waited for its turn since then, and waits no longer than its
+// patience: then errNoTurn says that nothing was edited.
+func (h *Channels) updateSoon(
+	work context.Context, ref approver.Ref, card approver.Card, since time.Time, patience time.Duration,
+) error {
 	c := h.byName[ref.Channel]
 	if c == nil {
 		return fmt.Errorf("channel %q is no longer configured", ref.Channel)
 	}
-	err := unpanicked(func() error { return c.Update(ctx, ref, card) })
-	if !errors.Is(err, approver.ErrShowsLess) { // which says nothing of the platform
-		h.noteSent(work, ref.Destination, err, h.states.edited)
+	s := &send{to: ref.Destination, edit: true, since: since}
+	if card.State == approver.Pending {
+		s.request = card.Request
 	}
+	end, err := h.outbox.waitFor(work, s, patience)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNoTurn, err)
+	}
+	ctx, cancel := context.WithTimeout(work, PostTimeout)
+	defer cancel()
+	err = unpanicked(func() error { return c.Update(ctx, ref, card) })
+	if errors.Is(err, approver.ErrShowsLess) { // which says nothing of the platform
+		end(errUnused)
+		return err
+	}
+	end(err)
+	h.noteSent(work, ref.Destination, err, h.states.edited)
 	return err
 }
+
+// errNoTurn is wrapped by the errors of an edit whose turn did not come in time: the platform was not called.
+var errNoTurn = errors.New("its chat takes no more at the moment")
 
 // noteSent notes the result of sending a card for the state of its channel. It ignores results
 // that say nothing about the channel: sends that the end of this process interrupted,
@@ -141,7 +166,8 @@ func (h *Channels) nobodyThere(channel string, err error) bool {
 // did not refuse it, for good or for now.
 func mayBeDone(err error) bool {
 	var patience approver.Patience
-	return err != nil && !errors.Is(err, approver.ErrFinal) && !errors.As(err, &patience) && !errors.Is(err, errEnded)
+	return err != nil && !errors.Is(err, approver.ErrFinal) && !errors.As(err, &patience) &&
+		!isAny(err, errEnded, errNoTurn)
 }
 
 // A panicError is a panic of a channel. Only the log has its stack.

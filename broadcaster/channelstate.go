@@ -78,6 +78,8 @@ type ChannelState struct {
 	// Cards are the results of the last cards, for each destination that had any, in the
 	// order of the configuration.
 	Cards []CardsState
+	// Crowds are what waits for its turn in this process, where the platform takes only so many messages.
+	Crowds []Crowd
 	// Ended is why the channel ended by itself, and EndedAt when it first did; nil and zero while it
 	// works. It is run again, see [Broadcaster.Run].
 	Ended   error

@@ -137,8 +137,8 @@ func codeOfFirst(y *retried, first approver.Card) approver.Outcome {
 	return y.Answers.Reply(y.t.Context(), typed(approver.ByCode, first))
 }
 
-// The note of a card that is on its way is renewed, so that after a crash it may be valid for longer than somebody
-// who answers waits. The answer counts all the same, before there is a new card.
+// The process of a card that is on its way says that it is there, so that after a crash that may hold for longer than
+// somebody who answers waits. The answer counts all the same, before there is a new card.
 func TestAnOrphanedCardBeforeAnybodyKnows(t *testing.T) {
 	for name, c := range map[string]struct {
 		cut, approve bool
@@ -151,7 +151,8 @@ func TestAnOrphanedCardBeforeAnybodyKnows(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				y, first, answer := orphanedAfter(t, 5*time.Second, approver.High, c.cut, c.cut, nil)
+				said := 2*sayEvery + 100*time.Millisecond // its process has just said that it is there
+				y, first, answer := orphanedAfter(t, said, approver.High, c.cut, c.cut, nil)
 				began := time.Now()
 				if out := y.tapOn(first.Request, "T-0", c.approve); out.Kind != c.want || y.tg.count() != 1 {
 					t.Errorf("after %v with %d cards: %+v", time.Since(began), y.tg.count(), out)

@@ -27,6 +27,7 @@
 //
 //	tasks         work in the background, which Run waits for (tasks.go)
 //	records       writes to the store, repeated while the store is away (records.go)
+//	outbox        whose turn it is to be sent, where a platform takes only so much (outbox.go, lane.go, window.go)
 //	Channels      what each channel can do, and its health (channels.go, channelstate.go)
 //	Controls      the record of freezes, pauses and removals (controls.go, controls_*.go, mark.go)
 //	Approvers     whose answers count, and whom a request is for (approvers.go)
@@ -38,7 +39,8 @@
 //	handovers     the yeses that couriers of this process are about to get (handovers.go)
 //	editor        updates cards (editor.go, live_cards.go, orphans.go)
 //	uptime        since when this process and its store are available (uptime.go)
-//	poster        posts cards, and posts anew those that were lost (poster.go, repost.go)
+//	senders       which processes have something to send, and whose cards are left (senders.go)
+//	poster        posts cards, and posts anew those that were lost (poster.go, delivery.go, repost.go)
 //	backlog       writes records to the audit that failed before (backlog.go)
 //	Controller    freezes, pauses, observe mode (controller.go, modes.go)
 //	Grants        a yes that lasts, and whether a yes still counts (grants.go, grants_list.go)

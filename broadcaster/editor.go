@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"approver.example"
@@ -33,7 +34,8 @@ func (e *editor) settle(id string) {
 }
 
 // settleOnce records the end of a request and updates its cards, once.
-func (e *editor) settleOnce(ctx context.Context, id string) {
+func (e *editor) settleOnce(work context.Context, id string) {
+	ctx := work
 	e.handovers.wait(ctx, id)
 	was, _, _ := e.requests.cache.last(id)
 	noted := e.history.someNoted(was) // now, because the note may be stored once the record is read
@@ -45,6 +47,7 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 	if err != nil || !r.ended() {
 		return
 	}
+	e.channels.outbox.drop(id) // its cards that were not posted yet are not needed
 	if r.State == approver.Consumed && !r.Closed && (noted || e.history.someNoted(r)) {
 		return // it may not have been given: whoever stores that settles it, and it is due again
 	}
@@ -62,21 +65,13 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 			return // nobody is told "approved" while the audit does not follow
 		}
 	}
-	failed := make([]error, len(todo))
-	_ = inParallel(len(todo), func(n int) error {
-		if p := r.Postings[todo[n]]; p.refusedTo(e.process) {
-			failed[n] = errRefused
-		} else {
-			failed[n] = e.update(ctx, p, e.cards.card(r, e.cards.textsOf(p.To), tokens.Code{}))
-		}
-		return nil
-	})
+	failed, later := e.showNow(ctx, r, todo, now)
 	if ctx.Err() != nil {
 		todo = nil // what came of the cards is not known
 	}
 	// The request is closed even if this process ends, so that the next one need not look for
 	// what the audit has of it.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), PostTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(work), PostTimeout)
 	defer cancel()
 	var closeErr error
 	if !r.logged() {
@@ -93,29 +88,16 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 		}
 	}
 	crossed := false
-	after, err := e.requests.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {
-		closing := false
-		crossed = false
-		if fresh.State != r.State || endLine(fresh) != endLine(r) || len(fresh.Postings) < len(r.Postings) {
-			crossed = true // the request changed meanwhile, or a fail-over undid something: update again
-			next, some := fresh.Postings.unshown(todo)
-			if !some {
-				return fresh, ErrTooSoon
-			}
-			fresh.Postings = next
-			return fresh, nil
+	after, err := e.requests.change(ctx, id, func(fresh Request, now time.Time) (next Request, err error) {
+		if next, crossed, err = e.noteShown(fresh, r, todo, failed, now); crossed {
+			return next, err
 		}
-		if closeErr == nil && !fresh.logged() && fresh.State.Settled() {
-			fresh, closing = fresh.asLogged(r), true
+		if closeErr == nil && !next.logged() && next.State.Settled() {
+			next, err = next.asLogged(r), nil
 		}
-		next, changed := fresh.Postings.updated(e.process, r.Postings, todo, failed, now, fresh.Due.Add(editsFor))
-		if !changed && !closing {
-			return fresh, errNoChange
-		}
-		fresh.Postings = next
-		return fresh, nil
+		return next, err
 	})
-	if after.logged() && !crossed {
+	if after.logged() && !crossed && len(later) == 0 {
 		e.forget(id)
 	}
 	if crossed && err == nil {
@@ -124,6 +106,94 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 	for n, i := range todo {
 		e.logUpdate(r.Postings[i], id, failed[n], i < len(after.Postings) && after.Postings[i].GivenUp)
 	}
+	if err == nil && !crossed && len(later) > 0 {
+		e.showLater(work, id, later)
+	}
+}
+
+// turnFor is for how long other processes leave cards to this one whose edits wait for their turn.
+const turnFor = time.Minute
+
+// errQueued is the error of an edit that begins to wait for its turn.
+var errQueued = errors.New("it waits for its turn")
+
+// showNow shows the end of a request on those of its cards whose chats take an edit now. later are the others: they
+// do not hold up what is still to be stored of the request.
+func (e *editor) showNow(ctx context.Context, r Request, todo []int, now time.Time) (failed []error, later []int) {
+	failed = make([]error, len(todo))
+	for n, i := range todo {
+		if e.channels.outbox.busy(r.Postings[i].To, true) {
+			failed[n], later = errQueued, append(later, i)
+		}
+	}
+	e.show(ctx, r, todo, failed, now, PostTimeout)
+	return failed, later
+}
+
+// show shows the end of a request on those of its cards that have no error yet.
+func (e *editor) show(
+	ctx context.Context, r Request, todo []int, failed []error, now time.Time, patience time.Duration,
+) {
+	since := time.Now().Add(-max(now.Sub(r.Resolution.At), 0))
+	_ = inParallel(len(todo), func(n int) error {
+		p := r.Postings[todo[n]]
+		switch {
+		case failed[n] != nil:
+		case p.refusedTo(e.process):
+			failed[n] = errRefused
+		default:
+			failed[n] = e.update(ctx, p, e.cards.card(r, e.cards.textsOf(p.To), tokens.Code{}), since, patience)
+		}
+		return nil
+	})
+}
+
+// showLater is showNow for cards that wait for their turn.
+func (e *editor) showLater(ctx context.Context, id string, todo []int) {
+	r, _, now, err := e.requests.loadNow(ctx, id)
+	if err != nil || !r.ended() {
+		return // it is due again
+	}
+	failed := make([]error, len(todo))
+	e.show(ctx, r, todo, failed, now, turnFor-2*PostTimeout)
+	if ctx.Err() != nil {
+		return // what came of them is not known
+	}
+	crossed := false
+	after, err := e.requests.change(ctx, id, func(fresh Request, now time.Time) (next Request, err error) {
+		next, crossed, err = e.noteShown(fresh, r, todo, failed, now)
+		return next, err
+	})
+	if err == nil && (crossed || slices.ContainsFunc(failed, func(err error) bool { return errors.Is(err, errNoTurn) })) {
+		e.settle(id)
+	}
+	for n, i := range todo {
+		e.logUpdate(r.Postings[i], id, failed[n], i < len(after.Postings) && after.Postings[i].GivenUp)
+	}
+	if after.logged() {
+		e.forget(id)
+	}
+}
+
+// noteShown notes what came of showing the end that r has. crossed reports that the request changed meanwhile, or a
+// fail-over undid something: its cards are updated again.
+func (e *editor) noteShown(
+	fresh, r Request, todo []int, failed []error, now time.Time,
+) (next Request, crossed bool, err error) {
+	if fresh.State != r.State || endLine(fresh) != endLine(r) || len(fresh.Postings) < len(r.Postings) {
+		next, some := fresh.Postings.unshown(todo)
+		if !some {
+			return fresh, true, ErrTooSoon
+		}
+		fresh.Postings = next
+		return fresh, true, nil
+	}
+	postings, changed := fresh.Postings.updated(e.process, r.Postings, todo, failed, now, fresh.Due.Add(editsFor))
+	if !changed {
+		return fresh, false, errNoChange
+	}
+	fresh.Postings = postings
+	return fresh, false, nil
 }
 
 // forget forgets a request that is over.
@@ -153,7 +223,7 @@ func (e *editor) logUpdate(p Posting, id string, err error, givenUp bool) {
 		e.Log.Info("a card that could not be brought up to date is right again", "request", id, "channel", p.To.Channel,
 			"tries", p.Attempts+1)
 	}
-	if err == nil || errors.Is(err, errElsewhere) {
+	if err == nil || isAny(err, errElsewhere, errNoTurn, errQueued) {
 		return
 	}
 	level, what := slog.LevelDebug, "a card could not be brought up to date; trying again"
@@ -173,13 +243,15 @@ func (e *editor) logUpdate(p Posting, id string, err error, givenUp bool) {
 
 // update updates the cards of a posting if they belong to this hub. Its error is final only if
 // that of every card is.
-func (e *editor) update(ctx context.Context, p Posting, card approver.Card) error {
+func (e *editor) update(
+	ctx context.Context, p Posting, card approver.Card, since time.Time, patience time.Duration,
+) error {
 	if p.Hub != "" && p.Hub != e.Host {
 		return errElsewhere
 	}
 	var passing, final error
 	for _, ref := range p.refs() {
-		err := e.channels.updateOne(ctx, ref, card)
+		err := e.channels.updateSoon(ctx, ref, card, since, patience)
 		if errors.Is(err, approver.ErrFinal) {
 			final = err
 		} else if err != nil {

@@ -35,6 +35,7 @@ type liveCard struct {
 	later time.Time   // when a failed edit may be tried again
 	tries int         // failures in a row
 	late  bool        // an edit of it may still be carried out: see Posting.Late
+	since time.Time   // when it was first seen not to show all; zero if it does
 }
 
 // pruneEvery is how often requests are forgotten whose time is over, and whose end another process noted.
@@ -150,9 +151,11 @@ func (c *liveCard) variants(r Request, p Posting, draw func(Request) approver.Ca
 // editFirst edits a card to the first variant for which its message has room, and reports whether that shows
 // how many calls wait. full reports that there is no such variant: the card stays as it is, because a
 // yes counts only on a card that shows what it is for. If there is none at all, the error is ErrShowsLess.
-func (e *editor) editFirst(ctx context.Context, ref approver.Ref, all []variant) (counts, full bool, err error) {
+func (e *editor) editFirst(
+	ctx context.Context, ref approver.Ref, all []variant, since time.Time,
+) (counts, full bool, err error) {
 	for _, v := range all {
-		err = e.channels.updateOne(ctx, ref, v.card)
+		err = e.channels.updateSoon(ctx, ref, v.card, since, PostTimeout)
 		if !errors.Is(err, approver.ErrShowsLess) {
 			return v.counts && err == nil, full, err
 		}
@@ -168,7 +171,10 @@ func (e *editor) editFirst(ctx context.Context, ref approver.Ref, all []variant)
 // mu.
 func (c *requestCards) edited(i int, notice string, more int, screen bool, err error) (late bool) {
 	card := c.cards[i]
-	card.said = ""
+	if errors.Is(err, errNoTurn) { // the card is as it was
+		return card.late
+	}
+	card.said, card.since = "", time.Time{}
 	most := time.Hour
 	if screen {
 		most = mostEditPause
@@ -222,7 +228,12 @@ func (e *editor) updateCountsOnce(ctx context.Context, id string, c *requestCard
 	some := len(stale) > 0
 	stale = slices.DeleteFunc(stale, func(i int) bool { return time.Now().Before(c.cards[i].later) })
 	variants, cards := make([][]variant, len(stale)), make([]*liveCard, len(stale))
+	since := make([]time.Time, len(stale))
 	for n, i := range stale {
+		if c.cards[i].since.IsZero() {
+			c.cards[i].since = time.Now()
+		}
+		since[n] = c.cards[i].since.Add(countPatience)
 		p, code := r.Postings[i], c.cards[i].code
 		cards[n] = c.cards[i]
 		variants[n] = cards[n].variants(r, p, func(r Request) approver.Card {
@@ -236,7 +247,7 @@ func (e *editor) updateCountsOnce(ctx context.Context, id string, c *requestCard
 	done, full := make([]bool, len(stale)), make([]bool, len(stale))
 	errs, results := make([]error, len(stale)), make([]error, len(stale))
 	_ = inParallel(len(stale), func(n int) error {
-		done[n], full[n], results[n] = e.editFirst(ctx, r.Postings[stale[n]].Ref, variants[n])
+		done[n], full[n], results[n] = e.editFirst(ctx, r.Postings[stale[n]].Ref, variants[n], since[n])
 		if errs[n] = results[n]; errors.Is(errs[n], approver.ErrShowsLess) {
 			errs[n] = nil // it stays as it is
 		}
@@ -279,16 +290,20 @@ func (e *editor) updateCountsOnce(ctx context.Context, id string, c *requestCard
 type following string
 
 // follow keeps the cards of a request that is parked up to date. No courier waits for it, and another
-// process may take what people want.
+// process may take what people want. While no card is there, it does nothing: it is called again with the first one.
 func (e *editor) follow(id string) {
-	e.tasks.startSingle(following(id), false, func(ctx context.Context) {
+	e.tasks.startSingle(following(id), true, func(ctx context.Context) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		hint := hints(ctx, e.Store, approver.Key("req", id))
-		for {
+		var hint <-chan struct{}
+		for watched := false; ; watched = true {
 			r, _, err := e.requests.load(ctx, id)
-			if errors.Is(err, approver.ErrNotFound) || err == nil && r.ended() {
+			posted := slices.ContainsFunc(r.Postings, func(p Posting) bool { return p.Phase == Posted })
+			if errors.Is(err, approver.ErrNotFound) || err == nil && (r.ended() || !posted) {
 				return
+			}
+			if !watched {
+				hint = hints(ctx, e.Store, approver.Key("req", id))
 			}
 			if err == nil {
 				e.updateCounts(r)

@@ -19,7 +19,8 @@ type Options struct {
 	// SyncRelease has the audit be durable before a call is released. It is for stores on other
 	// machines; what a local one has is never lost without this machine's disk.
 	SyncRelease bool
-	// Shared says that other daemons may use the store as well, and post the cards that this one cannot.
+	// Shared says that other daemons may use the store as well, and post the cards that this one cannot. All of them
+	// share what a platform takes from a bot.
 	Shared bool
 	// OnAnswer is called in the background with every record of a person's yes or no, after the
 	// answer is in the store. It may be nil.
@@ -72,7 +73,10 @@ type Options struct {
 	// OutageAfter is how long a channel must have been of no use before people are told on the others;
 	// zero is DefaultOutageAfter.
 	OutageAfter time.Duration
-	Log         *slog.Logger
+	// Unlimited sends all at once, whatever the channels say of their platforms' limits: for platforms that have
+	// none, as in tests.
+	Unlimited bool
+	Log       *slog.Logger
 
 	process string // an id of this process
 }

@@ -151,8 +151,8 @@ func (o *opener) park(ctx context.Context, r Request, call approver.ToolCall) (R
 }
 
 // mayPark reports that it is time to tell the agent to come back. People must see the question
-// first.
+// first, or it must be on its way to them.
 func mayPark(r Request, at time.Time) bool {
 	return r.State == approver.Pending && !at.IsZero() && !time.Now().Before(at) &&
-		slices.ContainsFunc(r.Postings, func(p Posting) bool { return p.Phase == Posted })
+		slices.ContainsFunc(r.Postings, func(p Posting) bool { return p.Phase == Posted || p.Phase == Sending && p.Full })
 }

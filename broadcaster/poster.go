@@ -24,6 +24,7 @@ type poster struct {
 	editor   *editor
 	tasks    *tasks
 	uptime   *uptime
+	senders  *senders
 
 	turns turns // of renewals
 }
@@ -39,50 +40,6 @@ type report struct {
 	unsure   bool
 	left     bool // to the other processes that share the store
 	replaces bool // another card, which a crash left without a trace
-}
-
-// post posts the cards with these codes, all at once, so that a dead channel delays nobody. If
-// none could be shown, the request is denied. replaces says that the cards replace others: see
-// note.
-func (d *poster) post(ctx context.Context, r Request, codes map[int]tokens.Code, replaces bool) {
-	if !d.ensureQuestionRecorded(ctx, r) {
-		return
-	}
-	reports := make(chan report, 3*len(codes)) // as many as there can be
-	under := map[int]bool{}
-	for i, code := range codes {
-		under[i] = true
-		go func() { // awaited below: each sends exactly one final report
-			reports <- d.postUntil(ctx, r, i, code, reports)
-		}()
-	}
-	renew := time.NewTicker(sendingFor / 2)
-	defer renew.Stop()
-	shown := false
-	for len(under) > 0 {
-		var batch []report
-		select {
-		case <-renew.C:
-			d.renew(ctx, r.ID, under)
-			continue
-		case rep := <-reports:
-			batch = append(batch, rep)
-		}
-		for len(reports) > 0 {
-			batch = append(batch, <-reports)
-		}
-		for n, rep := range batch {
-			batch[n].replaces = replaces
-			if !rep.again {
-				delete(under, rep.i)
-			}
-			shown = shown || rep.err == nil
-		}
-		d.noteBatch(ctx, r.ID, batch)
-	}
-	if ctx.Err() == nil && !shown {
-		d.noteUnreachable(ctx, r.ID)
-	}
 }
 
 // ensureQuestionRecorded has the audit take the question before anybody sees it. If that fails,
@@ -101,16 +58,17 @@ func (d *poster) ensureQuestionRecorded(ctx context.Context, r Request) bool {
 
 // postUntil posts one card. A failure that may be temporary is tried again while the request
 // needs the card, always with the same code: if the platform carried out a post whose answer
-// was lost, that card works as well. Interim results go to reports, at most twice.
-func (d *poster) postUntil(ctx context.Context, r Request, i int, code tokens.Code, reports chan<- report) report {
-	rep, limit, began := report{i: i}, PostTimeout, time.Now()
+// was lost, that card works as well. Interim results are stored meanwhile, at most twice. limit bounds the first
+// try, whose turn it is.
+func (d *poster) postUntil(ctx context.Context, r Request, c *carried, limit time.Duration, end turn) report {
+	rep, began := report{i: c.i}, time.Now()
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		rep.tries++
-		rep.ref, rep.err = d.postOne(ctx, r, i, code, limit)
+		rep.ref, rep.err = d.postOne(ctx, r, c.i, c.code, limit)
 		// A refused post was not carried out; every other failure may have been.
 		was := rep.unsure
 		rep.unsure = was || rep.err != nil && ctx.Err() == nil && mayBeDone(rep.err)
-		if rep.err == nil || ctx.Err() != nil || errors.Is(rep.err, approver.ErrFinal) ||
+		if end(unlessEnded(rep.err)); rep.err == nil || ctx.Err() != nil || errors.Is(rep.err, approver.ErrFinal) ||
 			d.hopeless(ctx, r, began, &rep) {
 			return rep
 		}
@@ -123,12 +81,22 @@ func (d *poster) postUntil(ctx context.Context, r Request, i int, code tokens.Co
 		if rep.tries == 1 || rep.unsure && !was {
 			said := rep
 			said.again = true
-			reports <- said
+			d.tasks.start(func(ctx context.Context) { c.tell(ctx, said) })
 		}
-		if limit = min(d.waitWhileWanted(ctx, r.ID, i, wait, more), PostTimeout); limit <= 0 {
+		var left time.Duration
+		if left, end = c.again(ctx, wait, more); left <= 0 {
 			return rep
 		}
+		limit = min(left, PostTimeout)
 	}
+}
+
+// unlessEnded is what a try says of its platform: nothing if its channel has ended.
+func unlessEnded(err error) error {
+	if errors.Is(err, errEnded) {
+		return errUnused
+	}
+	return err
 }
 
 // postOne tries once to post a card.
@@ -153,10 +121,12 @@ func (d *poster) postOne(
 	return ref, err
 }
 
-// waitWhileWanted waits for a pause and returns for how long the request then still needs the
+// waitWhileWanted waits for a pause and returns the request, and for how long it then still needs the
 // card. It adds up to more, but leaves time before the deadline. It returns zero at once when
 // the request has ended, or when the card was found by its button or replaced.
-func (d *poster) waitWhileWanted(ctx context.Context, id string, i int, pause, more time.Duration) time.Duration {
+func (d *poster) waitWhileWanted(
+	ctx context.Context, id string, i int, pause, more time.Duration,
+) (Request, time.Duration) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	hint := hints(ctx, d.Store, approver.Key("req", id))
@@ -170,18 +140,18 @@ func (d *poster) waitWhileWanted(ctx context.Context, id string, i int, pause, m
 		}
 		switch {
 		case errors.Is(err, approver.ErrNotFound) && time.Since(there) > vanishedAfter:
-			return 0
+			return r, 0
 		case err != nil:
 			wait = max(wait, pollEvery)
 		case r.State != approver.Pending || i >= len(r.Postings) || r.Postings[i].Phase != Sending || left <= 0:
-			return 0
+			return r, 0
 		case wait == 0:
-			return left
+			return r, left
 		default:
 			wait, there = min(wait, left), time.Now()
 		}
 		if !hinted(ctx, &hint, wait) {
-			return 0
+			return r, 0
 		}
 	}
 }
@@ -192,32 +162,6 @@ const (
 	firstPause = 300 * time.Millisecond
 	maxPause   = 10 * time.Second
 )
-
-// renew notes that this process is still trying to post some cards, so that no other process
-// does.
-func (d *poster) renew(ctx context.Context, id string, under map[int]bool) {
-	ctx, cancel := context.WithTimeout(ctx, sendingFor/4) // a store that is away must not delay the rest
-	defer cancel()
-	_, err := d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-		if r.State != approver.Pending {
-			return r, ErrSettled
-		}
-		changed := false
-		r.Postings = slices.Clone(r.Postings)
-		for i := range r.Postings {
-			if p := &r.Postings[i]; under[i] && p.Phase == Sending {
-				p.Until, changed = now.Add(sendingFor), true
-			}
-		}
-		if !changed {
-			return r, errNoChange
-		}
-		return r, nil
-	})
-	if err != nil && !errors.Is(err, ErrSettled) && !errors.Is(err, errNoChange) {
-		d.Log.Debug("could not note that a card is still on its way", "request", id, "error", err)
-	}
-}
 
 // noteBatch stores the results of some posts and acts on them. A card that is visible is noted
 // even while this process stops: without a note it would be posted twice.
@@ -230,6 +174,7 @@ func (d *poster) noteBatch(ctx context.Context, id string, batch []report) {
 	}
 	if err != nil {
 		d.Log.Error("could not note where a card is", "request", id, "error", err)
+		d.senders.lost(id)
 		return
 	}
 	for _, rep := range batch {
@@ -263,14 +208,16 @@ func (d *poster) note(ctx context.Context, id string, batch []report, stopping b
 				}
 			case p.Phase != Sending: // the card was found by its button
 			case rep.again:
-				p.Error = rep.err.Error()
+				p.Error, p.Full = rep.err.Error(), false
 			case stopping:
 			case rep.left:
 				p.Until, p.Left, p.Error = now, d.process, rep.err.Error()
+				p.Sender, p.Full = "", false
 			case rep.replaces && errors.Is(rep.err, approver.ErrFinal) && !p.Unsure:
 				p.Until, p.Refused, p.Error = now, append(slices.Clone(p.Refused), d.process), rep.err.Error()
+				p.Sender, p.Full = "", false
 			default:
-				p.Phase, p.Error = Failed, rep.err.Error()
+				p.Phase, p.Error, p.Sender, p.Full = Failed, rep.err.Error(), "", false
 			}
 		}
 		return r, nil
@@ -294,6 +241,9 @@ func (d *poster) recordOutcome(ctx context.Context, r Request, rep report) {
 	}
 	if err := d.history.followQuestion(ctx, r); err != nil {
 		d.Log.Error("audit failed", "request", r.ID, "error", err)
+	}
+	if r.Parked && !r.ended() {
+		d.editor.follow(r.ID)
 	}
 }
 
@@ -320,7 +270,7 @@ func (d *poster) logReport(r Request, rep report, channel string) {
 	case rep.again:
 		level, what = slog.LevelDebug, "a card could not be posted; trying again"
 	case r.State != approver.Pending && r.Resolution.Cause != approver.Unreachable &&
-		r.Resolution.Cause != approver.TimedOut:
+		r.Resolution.Cause != approver.TimedOut && r.Resolution.Cause != approver.NoRoom:
 		level, what = slog.LevelInfo, "a card is no longer needed and was not posted"
 	case r.State.Settled() && !errors.Is(rep.err, approver.ErrFinal) && !errors.Is(rep.err, errEnded):
 		// The log says already that it was tried again.

@@ -35,6 +35,10 @@ type Posting struct {
 	Attempts int                  `json:"attempts,omitzero"`  // failed tries to show it
 	GivenUp  bool                 `json:"given_up,omitempty"` // it is not tried any more
 	Next     time.Time            `json:"next,omitzero"`      // before which it is not tried again
+	// Sender is the process that is still about to post the card, if that takes longer: then not Until counts, but
+	// that process's word that it is there. Full reports that its chat took no more messages.
+	Sender string `json:"sender,omitempty"`
+	Full   bool   `json:"full,omitempty"`
 	// Refused are the processes that the platform refused for good, for an edit or for the
 	// replacement of another process's card. Another process may have another bot.
 	Refused []string `json:"refused,omitempty"`
@@ -88,7 +92,7 @@ func (p *Posting) arrived(ref approver.Ref) {
 	if p.Ref != ref {
 		p.Upto, p.UptoAt = 0, time.Time{} // the other card showed the count
 	}
-	p.Phase, p.Ref, p.Also, p.Error = Posted, ref, others, ""
+	p.Phase, p.Ref, p.Also, p.Error, p.Sender, p.Full = Posted, ref, others, "", "", false
 }
 
 // unnoted reports that a card of the posting may be visible without a note. It is not if the platform has
@@ -200,6 +204,11 @@ func (ps Postings) leftBy(process string, to approver.Destination) bool {
 	return slices.ContainsFunc(ps, func(p Posting) bool { return p.Left != "" && p.Left == process && p.To == to })
 }
 
+// crowded reports that a card was not posted because its chat took no more messages.
+func (ps Postings) crowded() bool {
+	return slices.ContainsFunc(ps, func(p Posting) bool { return p.Phase == Sending && p.Full })
+}
+
 // hold reports that a message is noted as one of the cards.
 func (ps Postings) hold(ref approver.Ref) bool {
 	return slices.ContainsFunc(ps, func(p Posting) bool {
@@ -247,6 +256,10 @@ func (ps Postings) updated(
 			p.Shown = len(p.refs()) == len(was[i].refs()) // false if another card was found meanwhile
 		case errors.Is(err, errRefused):
 			p.GivenUp = true
+		case errors.Is(err, errQueued):
+			p.Next = now.Add(turnFor) // others leave it to this process
+		case errors.Is(err, errNoTurn): // it still waits
+			p.Next = now
 		case errors.Is(err, approver.ErrFinal):
 			p.Refused, p.Next, p.Error = append(slices.Clone(p.Refused), process), now, err.Error()
 		default:

@@ -403,10 +403,12 @@ func (l *releases) verdict(r Request, runs bool) approver.Verdict {
 		reason = "no approval channel could be reached, so the call was blocked"
 		agent, all := l.channels.unreached(r)
 		reason, people = reason+agent, reason+all
+	case approver.NoRoom:
+		reason += ", so the call was blocked: too many calls waited for people at once. It may be tried again when fewer do"
 	default: // the sentence says it
 	}
 	v = v.Blocked(reason, cmp.Or(people, reason))
-	v.Unanswered = res.Cause == approver.TimedOut || res.Cause == approver.Unreachable
+	v.Unanswered = res.Cause == approver.TimedOut || res.Cause == approver.Unreachable || res.Cause == approver.NoRoom
 	return v
 }
 

@@ -158,6 +158,9 @@ func (d *poster) lostPostings(r Request, now time.Time) []int {
 			until = until.Add(othersGrace)
 		}
 		gone := p.Phase == Sending && !now.Before(until)
+		if p.Phase == Sending && p.Sender != "" { // else bury says so
+			gone = p.Sender == d.process && !d.senders.carries(r.ID, i)
+		}
 		if volatile {
 			gone = gone || p.Phase == Posted && !presence.Shows(p.Ref) || p.Phase == Failed && !p.refusedTo(d.process) &&
 				watched(presence)

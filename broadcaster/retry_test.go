@@ -102,6 +102,14 @@ func newRetried(t *testing.T, kv *memKV, telegram, discord []step) *retried {
 // newRetriedIn asks in some places only.
 func newRetriedIn(t *testing.T, kv *memKV, telegram, discord []step, to ...approver.Destination) *retried {
 	t.Helper()
+	return newRetriedAs(t, kv, telegram, discord, func(s *scripted) approver.Channel { return s }, to...)
+}
+
+// newRetriedAs has other channels around the scripted ones.
+func newRetriedAs(
+	t *testing.T, kv *memKV, telegram, discord []step, as func(*scripted) approver.Channel, to ...approver.Destination,
+) *retried {
+	t.Helper()
 	if err := BeginControls(t.Context(), kv); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +125,7 @@ func newRetriedIn(t *testing.T, kv *memKV, telegram, discord []step, to ...appro
 		{ID: "d1", Name: "Alice", Person: "alice"}, {ID: "d2", Name: "Bob", Person: "bob"},
 	})
 	b, err := NewBroadcaster(Options{
-		Store: kv, Audit: x.audit, People: people, Channels: []approver.Channel{x.tg, x.dc},
+		Store: kv, Audit: x.audit, People: people, Channels: []approver.Channel{as(x.tg), as(x.dc)},
 		Destinations: to,
 		Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
 			return fingerprint.Bind(c, "policy", nil, nil)

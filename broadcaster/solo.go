@@ -31,8 +31,8 @@ const (
 // errDeaf ends a run under the lease because no answers came.
 var errDeaf = errors.New("no answers come here")
 
-// A turn is one time that a process has the lease.
-type turn struct {
+// A term is one time that a process has the lease.
+type term struct {
 	patience time.Duration // with a platform that brings nothing, if nobody waits for the lease
 	heard    bool          // answers came
 	gaveWay  bool          // to a process that waits
@@ -47,7 +47,7 @@ func (v *receivers) runSolo(ctx context.Context, c approver.Channel, l *lease) e
 	defer running.Wait()
 	defer stop()
 	for patience, shy := deafFor, shyFor; ; {
-		t := turn{patience: patience}
+		t := term{patience: patience}
 		err := l.with(ctx, func(ctx context.Context) error { return v.take(ctx, c, l, &t, &running) })
 		running.Wait()
 		if !errors.Is(err, errDeaf) {
@@ -69,10 +69,10 @@ func (v *receivers) runSolo(ctx context.Context, c approver.Channel, l *lease) e
 	}
 }
 
-// take runs a channel for one turn. It returns errDeaf soon after no answers have come for too long; what is
+// take runs a channel for one term. It returns errDeaf soon after no answers have come for too long; what is
 // left of the run then ends by itself: it receives nothing.
 func (v *receivers) take(
-	ctx context.Context, c approver.Channel, l *lease, t *turn, running *sync.WaitGroup,
+	ctx context.Context, c approver.Channel, l *lease, t *term, running *sync.WaitGroup,
 ) error {
 	ctx, end := context.WithCancel(ctx)
 	done, deaf := make(chan error, 1), make(chan struct{})
@@ -106,7 +106,7 @@ func (v *receivers) take(
 
 // untilDeaf waits until no answers have come for too long, or ctx ends. A channel that cannot say counts as
 // receiving. One that has just begun gets some time for its first try.
-func (v *receivers) untilDeaf(ctx context.Context, c approver.Channel, l *lease, t *turn) {
+func (v *receivers) untilDeaf(ctx context.Context, c approver.Channel, l *lease, t *term) {
 	r, says := c.(approver.Receiver)
 	began := time.Now()
 	for last := began; ; {

@@ -94,6 +94,8 @@ func (r Request) Expire(now time.Time) (Request, error) {
 		return r.End(approver.Expired, approver.Unreleased, now)
 	case r.State == approver.Approved:
 		return r.End(approver.Expired, approver.AgentGone, now)
+	case r.Postings.unseen() && r.Postings.crowded():
+		return r.End(approver.Denied, approver.NoRoom, now)
 	case r.Postings.unseen(): // people who were not asked did not stay silent
 		return r.End(approver.Denied, approver.Unreachable, now)
 	}
@@ -311,7 +313,7 @@ func (r Request) Attention(now time.Time) time.Time {
 			sooner(p.renewAt(r.Due))
 		}
 		switch {
-		case p.Phase == Sending && !r.State.Settled(): // its sender edits it
+		case p.Phase == Sending && !r.State.Settled() && p.Sender == "": // its sender edits it
 			sooner(p.Until)
 		case r.ended() && p.stale():
 			sooner(p.lookAgain(now))

@@ -22,6 +22,7 @@ type sweeper struct {
 	history  *history
 	poster   *poster
 	records  *records
+	senders  *senders
 	tasks    *tasks
 	uptime   *uptime
 }
@@ -66,6 +67,8 @@ func (w *sweeper) sweepAgain(ctx context.Context, look func() ([]string, error))
 				w.attend(ctx, id)
 			} else if _, scope, ok := strings.Cut(keys[i], "}:grant:"); ok {
 				_ = w.grants.end(ctx, scope, "expired", "") // or at the next look
+			} else if keys[i] == sendersKey() {
+				w.senders.bury(ctx)
 			}
 			return nil
 		})

@@ -134,7 +134,7 @@ func newBroadcaster(
 	binder, languages := fingerprint.New(rules.Reflex), cfg.Languages()
 	b, err := broadcaster.NewBroadcaster(broadcaster.Options{
 		Store: base.store, Audit: base.told(log), SyncRelease: cfg.Storage().File == "",
-		Shared:   cfg.Storage().File == "",
+		Shared:   cfg.Storage().Shared,
 		OnAnswer: remember(rules.Reflex, rules.Tools, log.With("part", "precedents")),
 		People:   base.answering(), Channels: base.channels, Destinations: cfg.Destinations(),
 		Fingerprint: func(ctx context.Context, call approver.ToolCall) (approver.Binding, error) {

@@ -287,6 +287,7 @@ func coreOptions(
 	return broadcaster.Options{
 		Store: kv, Audit: keeper{}, People: people, Channels: []approver.Channel{channel},
 		Destinations: []approver.Destination{to}, CodeKey: make([]byte, 32), Log: slog.New(slog.DiscardHandler),
+		Unlimited: true, // as the fakes are
 		Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
 			return fingerprint.Bind(c, "policy", nil, nil)
 		},
