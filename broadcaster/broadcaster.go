@@ -37,6 +37,7 @@ type Broadcaster struct {
 	editor    *editor
 	poster    *poster
 	senders   *senders
+	digests   *digests
 	backlog   *backlog
 	uptime    *uptime
 	releases  *releases
@@ -116,6 +117,10 @@ func (b *Broadcaster) compose() {
 	}
 	alerts := &alerts{Options: o, cards: b.Cards, channels: b.Channels, requests: b.Requests, tasks: b.tasks}
 	b.outages = &outages{Options: o, alerts: alerts, cards: b.Cards, channels: b.Channels}
+	b.digests = &digests{
+		Options: o, alerts: alerts, cards: b.Cards, channels: b.Channels, senders: b.senders, tasks: b.tasks,
+	}
+	b.senders.digests = b.digests
 	b.deeds = &deeds{
 		Options: o, controls: b.Controls, requests: b.Requests, begun: map[string]progress{}, alerts: alerts,
 	}
@@ -175,6 +180,7 @@ func (b *Broadcaster) Run(ctx context.Context) error {
 	all.Go(func() { b.Controls.guard(ctx) })
 	all.Go(func() { b.outages.watch(ctx) })
 	all.Go(func() { b.senders.run(ctx, b.poster.repost) })
+	all.Go(func() { b.digests.run(ctx) })
 	b.tasks.start(b.Removals.voidTakenOff)
 	b.tasks.start(b.releases.resumeGrants)
 	for _, c := range b.Options.Channels {

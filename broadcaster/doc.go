@@ -50,6 +50,7 @@
 //	opener        makes the request of a call, or finds it (open.go)
 //	lockout       counts wrong codes (lockout.go)
 //	alerts        tells people something that is no question (alerts.go)
+//	digests       tells a chat how many requests wait for room in it (digest.go)
 //	outages       tells people on the other channels that one is of no use (outages.go, outage.go)
 //	Answers       takes answers, and says what became of them (reply.go, locate.go, leak.go,
 //	              lostcard.go, outcome.go, said.go), and what else people want (wants.go, views.go, extend.go, disown.go)

@@ -21,6 +21,7 @@ type senders struct {
 	outbox   *outbox
 	requests *Requests
 	wake     chan struct{} // to say so at once
+	digests  *digests
 
 	mu    sync.Mutex
 	of    map[string][]*delivery // what this process posts, by request
@@ -45,6 +46,25 @@ const (
 type sender struct {
 	Process string    `json:"process"`
 	At      time.Time `json:"at"` // when it last said that it is there, by the store's clock
+	// Waits is what waits in it, and Told are its messages that say so in chats.
+	Waits []waits        `json:"waits,omitempty"`
+	Told  []approver.Ref `json:"told,omitempty"`
+}
+
+// waits are how many cards wait for room in a place.
+type waits struct {
+	To    approver.Destination `json:"to"`
+	Cards int                  `json:"cards"`
+}
+
+// waiting is how many cards wait for room in a place.
+func (s sender) waiting(to approver.Destination) (cards int) {
+	for _, w := range s.Waits {
+		if w.To == to {
+			cards += w.Cards
+		}
+	}
+	return cards
 }
 
 // lapsed reports that a process is not there any more.
@@ -112,6 +132,13 @@ func (s *senders) replicas() int {
 	return max(len(s.all), 1)
 }
 
+// others are the other processes that have something to send.
+func (s *senders) others() []sender {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(s.all), func(o sender) bool { return o.Process == s.process })
+}
+
 // run says that this process is there for as long as it has something to send, until ctx ends. repost is called with
 // requests that have a card whose note was lost.
 func (s *senders) run(ctx context.Context, repost func(context.Context, string)) {
@@ -148,7 +175,7 @@ func (s *senders) look(ctx context.Context) {
 	}
 	said, shares := s.said, s.Shared && time.Since(s.sent) < sharesFor
 	s.mu.Unlock()
-	there := len(waiting) > 0 || shares
+	there := len(waiting) > 0 || shares || len(s.digests.told()) > 0
 	if !there && !said {
 		return
 	}
@@ -171,7 +198,7 @@ func (s *senders) say(ctx context.Context, there bool) error {
 	return s.change(ctx, func(all []sender, now time.Time) []sender {
 		all = slices.DeleteFunc(all, func(o sender) bool { return o.Process == s.process })
 		if there {
-			all = append(all, sender{s.process, now})
+			all = append(all, s.self(now))
 		}
 		return all
 	}, func(all []sender, now time.Time) {
@@ -180,6 +207,17 @@ func (s *senders) say(ctx context.Context, there bool) error {
 		s.said = there
 		s.all = slices.DeleteFunc(all, func(o sender) bool { return o.lapsed(now) })
 	})
+}
+
+// self is what this process says of itself.
+func (s *senders) self(now time.Time) sender {
+	me := sender{Process: s.process, At: now, Told: s.digests.told()}
+	for _, c := range s.Channels {
+		for _, crowd := range s.outbox.crowds(c.Name()) {
+			me.Waits = append(me.Waits, waits{crowd.To, crowd.Cards})
+		}
+	}
+	return me
 }
 
 // change changes the record, and then tells of it.
@@ -289,7 +327,14 @@ func (s *senders) bury(ctx context.Context) {
 		s.Log.Warn("cards of a process that has ended could not be taken over yet", "error", err)
 		return
 	}
+	var told []approver.Ref
 	err = s.change(ctx, func(all []sender, now time.Time) []sender {
+		told = nil
+		for _, o := range all {
+			if slices.Contains(dead, o.Process) && o.lapsed(now) {
+				told = append(told, o.Told...)
+			}
+		}
 		all = slices.DeleteFunc(all, func(o sender) bool { return slices.Contains(dead, o.Process) && o.lapsed(now) })
 		for n, o := range all {
 			if o.Process == s.process && o.lapsed(now) { // it was slow
@@ -297,7 +342,7 @@ func (s *senders) bury(ctx context.Context) {
 			}
 		}
 		return all
-	}, func([]sender, time.Time) {})
+	}, func([]sender, time.Time) { s.digests.inherit(told) })
 	if err != nil {
 		s.Log.Debug("could not note that a process has ended", "error", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"approver.example"
 	"approver.example/broadcaster"
 	"approver.example/daemon/words"
 )
@@ -39,6 +40,9 @@ type Channel struct {
 	Refused     uint64    `json:"refused,omitempty"`
 	LastRefused time.Time `json:"last_refused,omitzero"`
 	Refusal     string    `json:"refusal,omitempty"`
+	// Waiting is what waits in this daemon because the platform takes only so many messages, the longest wait
+	// first.
+	Waiting []chatWaiting `json:"waiting,omitempty"`
 	// Off lists its chats that get no cards, and then those whose cards are not updated, in
 	// each group the longest first.
 	Off []chatOff `json:"off,omitempty"`
@@ -52,13 +56,36 @@ type chatOff struct {
 	Error       string    `json:"error"`                  // the last error
 }
 
+// A chatWaiting is what waits for room in a chat.
+type chatWaiting struct {
+	Chat  string    `json:"chat"`
+	Cards int       `json:"cards"`           // of requests
+	Other int       `json:"other,omitempty"` // edits, and other messages
+	Since time.Time `json:"since"`           // when the oldest card began to wait, or else the oldest of the others
+}
+
+func chatsWaiting(all []broadcaster.Crowd) (waiting []chatWaiting) {
+	for _, c := range all {
+		waiting = append(waiting, chatWaiting{Chat: chatOf(c.To), Cards: c.Cards, Other: c.Other, Since: c.Since.UTC()})
+	}
+	slices.SortStableFunc(waiting, func(a, b chatWaiting) int {
+		return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.Chat, b.Chat))
+	})
+	return waiting
+}
+
+// chatOf names a place for people.
+func chatOf(to approver.Destination) string {
+	if to.Thread != "" {
+		return "chat " + to.Conversation + ", thread " + to.Thread
+	}
+	return "chat " + to.Conversation
+}
+
 // chatsOff lists the chats of a channel that have a problem.
 func chatsOff(all []broadcaster.CardsState) (off []chatOff) {
 	for _, c := range all {
-		chat := "chat " + c.To.Conversation
-		if c.To.Thread != "" {
-			chat += ", thread " + c.To.Thread
-		}
+		chat := chatOf(c.To)
 		switch {
 		case !c.NoneSince.IsZero():
 			off = append(off, chatOff{Chat: chat, NoCardSince: c.NoneSince.UTC(), Error: c.Problem})
@@ -89,7 +116,7 @@ func (c chatOff) text() string {
 func ChannelOf(name string, c broadcaster.ChannelState, watchers *int) Channel {
 	s := Channel{
 		Name: name, Watchers: watchers, Since: c.Since.UTC(), LastSuccess: c.Good.UTC(), LastFailure: c.Bad.UTC(),
-		Off: chatsOff(c.Cards), Contest: c.Contest, ContestSince: c.ContestSince.UTC(),
+		Waiting: chatsWaiting(c.Crowds), Off: chatsOff(c.Cards), Contest: c.Contest, ContestSince: c.ContestSince.UTC(),
 		LastRequest: c.Brought.UTC(), Refused: c.Refused, LastRefused: c.LastRefused.UTC(), Refusal: c.Refusal,
 	}
 	for _, to := range c.Cards {
@@ -155,7 +182,7 @@ func (s Channel) Receiving() string {
 
 // Says is all that there is to say of the channel, in a line each.
 func (s Channel) Says() string {
-	lines := []string{s.Receiving(), s.Contested(), s.Posting()}
+	lines := []string{s.Receiving(), s.Contested(), s.Posting(), s.Queue()}
 	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return line == "" }), "\n")
 }
 
@@ -181,6 +208,28 @@ func (s Channel) Asked() string {
 	}
 	return text + words.Count(s.Refused, "request") + " refused, the last at " +
 		s.LastRefused.Format(time.DateTime+" UTC") + ": " + s.Refusal
+}
+
+// Queue says in a sentence what waits for room in the chats, because the platform takes only so many messages; it is
+// empty if nothing does.
+func (s Channel) Queue() string {
+	cards, other := 0, 0
+	var since time.Time
+	for _, w := range s.Waiting {
+		cards, other = cards+w.Cards, other+w.Other
+		if w.Cards > 0 && since.IsZero() {
+			since = w.Since
+		}
+	}
+	if cards == 0 {
+		return ""
+	}
+	text := s.Name + " keeps " + words.Count(uint64(cards), "card") + " back until there is room in the chat, since " +
+		since.Format(time.DateTime+" UTC")
+	if other > 0 {
+		text += ", and " + words.Count(uint64(other), "other message")
+	}
+	return text
 }
 
 // Posting describes the chat that has had a problem for longest, and counts the others; it is

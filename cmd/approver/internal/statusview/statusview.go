@@ -145,7 +145,7 @@ func Print(s adminapi.Status, state string) {
 	for _, c := range s.Channels {
 		line("channel", "%s", c.Receiving())
 		each("", c.Contested())
-		each("", c.Posting(), c.Asked())
+		each("", c.Posting(), c.Queue(), c.Asked())
 	}
 	if len(s.Channels) == 0 {
 		line("channel", "NONE: every call that needs people is denied")
