@@ -324,6 +324,28 @@ func TestCardsThatWaitAreNotedOnce(t *testing.T) {
 	})
 }
 
+// A call whose card waits for room can be parked: its agent comes back, instead of giving up before people were asked.
+func TestACallWhoseCardWaitsCanBeParked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newPaced(t, newMemKV(), approver.Limit{Most: 1, Within: time.Minute})
+		first := x.askAsync(t.Context(), testCall("c1"), approver.High)
+		synctest.Wait()
+		call := testCall("c2")
+		call.ParkAt = time.Now().Add(20 * time.Second)
+		ctx, stop := context.WithTimeout(t.Context(), 40*time.Second)
+		defer stop()
+		why := approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High, TTL: 10 * time.Minute}
+		if v := x.Ask(ctx, call, why); !strings.Contains(v.Reason, "run the same call again later") {
+			t.Errorf("%+v", v)
+		}
+		time.Sleep(2 * time.Minute)
+		if r := x.loaded(x.requestOf("c2")); !r.Parked || r.Postings[0].Phase != Posted {
+			t.Errorf("parked: %v, its card: %+v", r.Parked, r.Postings[0])
+		}
+		<-first
+	})
+}
+
 // What a card costs that waits for its turn.
 func TestWhatACardThatWaitsCosts(t *testing.T) {
 	longComputation(t)
