@@ -67,6 +67,13 @@ func TestAFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const calls = 400
 		x := newPaced(t, newMemKV(), approver.Limit{Most: 2, Within: 2 * time.Second})
+		var told atomic.Int64
+		x.tg.onUpdate(func(c approver.Card) error {
+			if strings.Contains(c.Result, "wait for room") {
+				told.Add(1)
+			}
+			return nil
+		})
 		verdicts := make(chan approver.Verdict, calls)
 		began := time.Now()
 		for n := range calls {
@@ -124,6 +131,9 @@ func TestAFlood(t *testing.T) {
 		}
 		if card := x.tg.at(others[0]); card.State != approver.Consumed || !strings.Contains(card.Result, "No request waits") {
 			t.Errorf("at the end it says %q", card.Result)
+		}
+		if n := told.Load(); n > 8 {
+			t.Errorf("it was edited %d times", n)
 		}
 		x.senders.mu.Lock()
 		defer x.senders.mu.Unlock()
@@ -193,29 +203,79 @@ func TestAChatIsToldWhatWaits(t *testing.T) {
 	})
 }
 
-// A card that waits for its turn is not posted if its request was answered elsewhere meanwhile, and costs no turn.
+// A card that waits for its turn is not posted if its request was answered elsewhere meanwhile, and costs no turn,
+// whichever daemon took the answer.
 func TestACardThatIsNotNeededAnyMore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		x := newPaced(t, newMemKV(), approver.Limit{Most: 1, Within: 20 * time.Second})
-		first := x.askAsync(t.Context(), testCall("c1"), approver.High)
-		synctest.Wait()
-		second := x.askAsync(t.Context(), testCall("c2"), approver.High)
-		third := x.askAsync(t.Context(), testCall("c3"), approver.High)
-		time.Sleep(time.Second)
-		r := x.loaded(x.requestOf("c2"))
-		out := x.Answers.Reply(t.Context(), approver.Reply{
-			Channel: "telegram", Sender: "1", Method: approver.ByID, Request: r.ID, Approve: true, Conversation: "T",
+	for name, other := range map[string]bool{"this daemon": false, "another daemon": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				kv := newMemKV()
+				x := newPaced(t, kv, approver.Limit{Most: 1, Within: 20 * time.Second})
+				takes := x
+				if other {
+					takes = newPaced(t, kv, oneASecond)
+				}
+				first := x.askAsync(t.Context(), testCall("c1"), approver.High)
+				synctest.Wait()
+				second := x.askAsync(t.Context(), testCall("c2"), approver.High)
+				time.Sleep(time.Second)
+				third := x.askAsync(t.Context(), testCall("c3"), approver.High)
+				time.Sleep(time.Second)
+				request := x.requestOf("c2")
+				out := takes.Answers.Reply(t.Context(), approver.Reply{
+					Channel: "telegram", Sender: "1", Method: approver.ByID, Request: request, Conversation: "T",
+				})
+				if v := <-second; v.Decision != approver.Deny || out.Kind != approver.OutcomeDenied {
+					t.Fatalf("%+v, %+v", v, out)
+				}
+				time.Sleep(time.Second)
+				if s := x.Channels.State("telegram"); !other && (len(s.Crowds) != 1 || s.Crowds[0].Cards != 1) {
+					t.Errorf("then there waits %+v", s.Crowds)
+				}
+				time.Sleep(42 * time.Second) // one message tells what waits
+				if cards, _ := x.cardsOf(x.known()); len(cards) != 2 || cards[request] != 0 || cards[x.requestOf("c3")] != 1 {
+					t.Errorf("cards %v", cards)
+				}
+				x.stop()
+				<-first
+				<-third
+			})
 		})
-		if v := <-second; v.Decision != approver.Allow || out.Kind != approver.OutcomeApproved {
-			t.Fatalf("%+v, %+v", v, out)
+	}
+}
+
+// Where several daemons have something to send to one chat, one of them tells it what waits in all of them.
+func TestOneOfSeveralDaemonsTells(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		slow := approver.Limit{Most: 3, Within: 30 * time.Second}
+		x, y := newPaced(t, kv, slow), newPaced(t, kv, slow)
+		why := approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High, TTL: time.Hour}
+		for n := range 10 {
+			go x.Ask(t.Context(), testCall(fmt.Sprint("x", n)), why)
+			go y.Ask(t.Context(), testCall(fmt.Sprint("y", n)), why)
 		}
-		time.Sleep(42 * time.Second) // one message tells what waits
-		if cards, _ := x.cardsOf(x.known()); len(cards) != 2 || cards[r.ID] != 0 || cards[x.requestOf("c3")] != 1 {
-			t.Errorf("cards %v", cards)
+		time.Sleep(45 * time.Second)
+		_, ofX := x.cardsOf(x.known())
+		_, ofY := y.cardsOf(y.known())
+		if len(ofX)+len(ofY) != 1 {
+			t.Fatalf("%d and %d messages tell what waits", len(ofX), len(ofY))
+		}
+		told := ""
+		for _, message := range ofX {
+			told = x.tg.at(message).Result
+		}
+		for _, message := range ofY {
+			told = y.tg.at(message).Result
+		}
+		if !strings.Contains(told, ": 14.") {
+			t.Errorf("it says %q", told)
+		}
+		if n := x.senders.replicas(); n != 2 {
+			t.Errorf("%d daemons share the limits", n)
 		}
 		x.stop()
-		<-first
-		<-third
+		y.stop()
 	})
 }
 
