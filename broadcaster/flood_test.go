@@ -394,7 +394,9 @@ func TestACallWhoseCardWaitsCanBeParked(t *testing.T) {
 		call.ParkAt = time.Now().Add(20 * time.Second)
 		ctx, stop := context.WithTimeout(t.Context(), 40*time.Second)
 		defer stop()
-		why := approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High, TTL: 10 * time.Minute}
+		why := approver.Verdict{
+			Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High, TTL: 10 * time.Minute,
+		}
 		if v := x.Ask(ctx, call, why); !strings.Contains(v.Reason, "run the same call again later") {
 			t.Errorf("%+v", v)
 		}
