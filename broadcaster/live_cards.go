@@ -35,7 +35,8 @@ type liveCard struct {
 	later time.Time   // when a failed edit may be tried again
 	tries int         // failures in a row
 	late  bool        // an edit of it may still be carried out: see Posting.Late
-	since time.Time   // when it was first seen not to show all; zero if it does
+	since time.Time   // since when an edit of it waits for its turn; zero if none does
+	by    time.Time   // until when it is to show the code that it owes
 }
 
 // pruneEvery is how often requests are forgotten whose time is over, and whose end another process noted.
@@ -74,14 +75,32 @@ func (s *liveCards) open(r Request) *requestCards {
 func (s *liveCards) renew(r Request, codes map[int]tokens.Code) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.open(r)
+	c, now := s.open(r), time.Now()
 	for i, code := range codes {
-		card := &liveCard{code: code, hash: r.Postings[i].Code, more: r.More, owes: true}
+		card := &liveCard{
+			code: code, hash: r.Postings[i].Code, more: r.More,
+			owes: true, since: now.Add(renewBefore - codeLife), by: now.Add(renewWithin - renewEdit),
+		}
 		if was := c.cards[i]; was != nil {
 			card.full, card.late = was.full, was.late
+			if was.owes { // it has waited for longer
+				card.since = was.since
+			}
 		}
 		c.cards[i] = card
 	}
+}
+
+// turn is since when an edit of the card waits, for the outbox, and how long it is worth waiting now. A fresh code is
+// urgent, because the one on the card is about to end: its edit counts as one that has waited since the card got that.
+func (c *liveCard) turn(now time.Time) (since time.Time, patience time.Duration) {
+	if c.since.IsZero() {
+		c.since = now
+	}
+	if c.owes {
+		return c.since, min(max(c.by.Sub(now), 0), PostTimeout)
+	}
+	return c.since.Add(countPatience), PostTimeout
 }
 
 // forget forgets a request whose end its cards show.
@@ -152,10 +171,10 @@ func (c *liveCard) variants(r Request, p Posting, draw func(Request) approver.Ca
 // how many calls wait. full reports that there is no such variant: the card stays as it is, because a
 // yes counts only on a card that shows what it is for. If there is none at all, the error is ErrShowsLess.
 func (e *editor) editFirst(
-	ctx context.Context, ref approver.Ref, all []variant, since time.Time,
+	ctx context.Context, ref approver.Ref, all []variant, since time.Time, patience time.Duration,
 ) (counts, full bool, err error) {
 	for _, v := range all {
-		err = e.channels.updateSoon(ctx, ref, v.card, since, PostTimeout)
+		err = e.channels.updateSoon(ctx, ref, v.card, since, patience)
 		if !errors.Is(err, approver.ErrShowsLess) {
 			return v.counts && err == nil, full, err
 		}
@@ -174,7 +193,9 @@ func (c *requestCards) edited(i int, notice string, more int, screen bool, err e
 	if errors.Is(err, errNoTurn) { // the card is as it was
 		return card.late
 	}
-	card.said, card.since = "", time.Time{}
+	if card.said = ""; err == nil || !card.owes {
+		card.since = time.Time{}
+	}
 	most := time.Hour
 	if screen {
 		most = mostEditPause
@@ -228,14 +249,11 @@ func (e *editor) updateCountsOnce(ctx context.Context, id string, c *requestCard
 	some := len(stale) > 0
 	stale = slices.DeleteFunc(stale, func(i int) bool { return time.Now().Before(c.cards[i].later) })
 	variants, cards := make([][]variant, len(stale)), make([]*liveCard, len(stale))
-	since := make([]time.Time, len(stale))
+	since, patience := make([]time.Time, len(stale)), make([]time.Duration, len(stale))
 	for n, i := range stale {
-		if c.cards[i].since.IsZero() {
-			c.cards[i].since = time.Now()
-		}
-		since[n] = c.cards[i].since.Add(countPatience)
 		p, code := r.Postings[i], c.cards[i].code
 		cards[n] = c.cards[i]
+		since[n], patience[n] = cards[n].turn(time.Now())
 		variants[n] = cards[n].variants(r, p, func(r Request) approver.Card {
 			return e.cards.card(r, e.cards.textsOf(p.To), code)
 		})
@@ -247,7 +265,8 @@ func (e *editor) updateCountsOnce(ctx context.Context, id string, c *requestCard
 	done, full := make([]bool, len(stale)), make([]bool, len(stale))
 	errs, results := make([]error, len(stale)), make([]error, len(stale))
 	_ = inParallel(len(stale), func(n int) error {
-		done[n], full[n], results[n] = e.editFirst(ctx, r.Postings[stale[n]].Ref, variants[n], since[n])
+		done[n], full[n], results[n] = e.editFirst(ctx, r.Postings[stale[n]].Ref, variants[n], since[n],
+			patience[n])
 		if errs[n] = results[n]; errors.Is(errs[n], approver.ErrShowsLess) {
 			errs[n] = nil // it stays as it is
 		}

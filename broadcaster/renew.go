@@ -20,10 +20,13 @@ const (
 	renewBefore = 30 * time.Second
 	// renewWithin is how long a process has to show the code that it made. Then any process makes another one.
 	renewWithin = 15 * time.Second
+	// renewEdit is how much of that is kept for the edit itself: if its turn has not come by then, it would show
+	// a code that another one is about to replace.
+	renewEdit = 3 * time.Second
 	// oldCodeFor is how long the code of before lives at most once a card shows another one.
 	oldCodeFor = 15 * time.Second
-	// renewsApart is the time between two renewals in one place: platforms limit edits, and new questions
-	// go first.
+	// renewsApart is the time between two renewals in one place, so that hardly more codes are made than it can
+	// soon show.
 	renewsApart = time.Second
 )
 

@@ -561,3 +561,57 @@ func TestAYesToTheFirstOfTwoParkedCallsIsUsed(t *testing.T) {
 		}
 	})
 }
+
+// The story: a chat was so full that the fresh code of a card came behind the cards of other requests, or the ends of
+// them. By then the code on the card had ended, and nobody could type a yes. A fresh code is urgent.
+func TestAFreshCodeComesInACrowdedChat(t *testing.T) {
+	const others = 30
+	other := func(n int) approver.ToolCall {
+		call := testCall(fmt.Sprint("other", n))
+		call.Command, call.Args = fmt.Sprint("make ", n), fmt.Appendf(nil, `{"command":"make %d"}`, n)
+		return call
+	}
+	for name, c := range map[string]struct {
+		before, crowd func(x *retried)
+	}{
+		"new cards": {
+			before: func(*retried) {},
+			crowd: func(x *retried) {
+				for n := range others {
+					x.askAsync(x.t.Context(), other(n), approver.High)
+				}
+			},
+		},
+		"the ends of others": {
+			before: func(x *retried) {
+				for n := range others {
+					x.askAsync(x.t.Context(), other(n), approver.High)
+				}
+			},
+			crowd: func(x *retried) {
+				for n := range others {
+					x.tap(x.tg.chat, n+1, "1", false)
+				}
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newPaced(t, newMemKV(), approver.Limit{Most: 1, Within: 2 * time.Second})
+				x.Options.Wait = map[approver.Severity]time.Duration{approver.Catastrophic: 5 * time.Minute}
+				x.askAsync(patient(t, time.Hour), hookCall("c1"), approver.Catastrophic)
+				time.Sleep(time.Second)
+				c.before(x)
+				time.Sleep(74 * time.Second)
+				message, card := x.tg.card(0)
+				c.crowd(x)
+				if !until(45*time.Second, func() bool { return x.tg.at(message).Code != card.Code }) {
+					t.Fatal("the code has ended, and the card shows no other one")
+				}
+				if out := x.Answers.fromChannel(t.Context(), typedOn(x.tg.at(message), true)); out.Kind != approver.OutcomeApproved {
+					t.Errorf("%+v", out)
+				}
+			})
+		})
+	}
+}
