@@ -126,7 +126,7 @@ func (l *alerts) card(r Request, agent Who, t display.Texts) approver.Card {
 // post posts a card in one destination, and tries a few times. It reports that no further try is of use.
 func (l *alerts) post(ctx context.Context, to approver.Destination, card approver.Card) (done bool) {
 	for try := 1; ; try++ {
-		_, err := l.postOnce(ctx, to, card)
+		_, err := l.postOnce(ctx, to, card, turnFor)
 		switch {
 		case err == nil || l.channels.nobodyThere(to.Channel, err):
 			return true
@@ -140,14 +140,14 @@ func (l *alerts) post(ctx context.Context, to approver.Destination, card approve
 	}
 }
 
-// postOnce tries once to post a card in one destination.
+// postOnce tries once to post a card in one destination, if its turn comes within some time.
 func (l *alerts) postOnce(
-	ctx context.Context, to approver.Destination, card approver.Card,
+	ctx context.Context, to approver.Destination, card approver.Card, patience time.Duration,
 ) (ref approver.Ref, err error) {
 	if err := l.channels.Deaf(to.Channel); err != nil {
 		return ref, err
 	}
-	end, err := l.channels.outbox.waitFor(ctx, &send{to: to, since: time.Now()}, turnFor) // as urgent as can be
+	end, err := l.channels.outbox.waitFor(ctx, &send{to: to, since: time.Now()}, patience) // as urgent as can be
 	if err != nil {
 		return ref, fmt.Errorf("%w: %w", errNoTurn, err)
 	}

@@ -98,7 +98,7 @@ func (g *digests) look(to approver.Destination, mine Crowd, others []sender) {
 func (g *digests) tell(ctx context.Context, to approver.Destination, d digest, count int) {
 	card, err := g.card(d.id, count, g.cards.textsOf(to)), error(nil)
 	if d.ref.Message == "" {
-		d.ref, err = g.alerts.postOnce(ctx, to, card)
+		d.ref, err = g.alerts.postOnce(ctx, to, card, turnFor)
 	} else {
 		err = g.channels.updateOne(ctx, d.ref, card)
 	}

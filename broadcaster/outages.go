@@ -33,6 +33,8 @@ const (
 	// for how long that counts.
 	outageSay  = 20 * time.Second
 	outageWord = time.Minute
+	// outageTurn is how long it waits for its turn in a chat at most: it has to say in time that it is there.
+	outageTurn = outageSay
 	// otherReason is the time between two edits that say another reason: some reasons change all the time.
 	otherReason = time.Minute
 	// outageKeep is how long the record is kept after the last word.
@@ -161,6 +163,7 @@ func (o *outages) tell(ctx context.Context, name string, is outage, failed pause
 	if back && now.Sub(is.Over) > alertFor {
 		return is // nobody needs to know any more
 	}
+	since := now.Add(-max(is.At.Sub(later(is.Said, is.Over)), 0)) // it has waited since there is news
 	was := maps.Clone(failed)
 	due := func(to approver.Destination) bool { return !now.Before(was[to].until) }
 	old := func(c notice) bool { return c.Says != is.says() }
@@ -168,13 +171,16 @@ func (o *outages) tell(ctx context.Context, name string, is outage, failed pause
 	refs, errs := make([]approver.Ref, len(owed)), make([]error, len(owed)+len(cards))
 	_ = inParallel(len(errs), func(n int) error {
 		if n < len(owed) && due(owed[n]) {
-			refs[n], errs[n] = o.alerts.postOnce(ctx, owed[n], draw(owed[n]))
+			refs[n], errs[n] = o.alerts.postOnce(ctx, owed[n], draw(owed[n]), outageTurn)
 		} else if c := n - len(owed); c >= 0 && old(cards[c]) && due(cards[c].Ref.Destination) {
-			errs[n] = o.channels.updateOne(ctx, cards[c].Ref, draw(cards[c].Ref.Destination))
+			errs[n] = o.channels.updateSoon(ctx, cards[c].Ref, draw(cards[c].Ref.Destination), since, outageTurn)
 		}
 		return nil
 	})
 	again := func(to approver.Destination, err error) bool {
+		if errors.Is(err, errNoTurn) { // it waits on at the next look
+			return true
+		}
 		if err != nil && !o.final(to, err) {
 			failed.note(to, err)
 			return true

@@ -341,3 +341,45 @@ func TestSinceWhenAChannelIsOfNoUse(t *testing.T) {
 		}
 	})
 }
+
+// pacedFragile is fragile whose platform limits what it takes.
+type pacedFragile struct {
+	*fragile
+	limit approver.Limit
+}
+
+// Pace implements [approver.Pacer].
+func (p pacedFragile) Pace(to approver.Destination, _ bool) []approver.Limit {
+	limit := p.limit
+	limit.What = to.Conversation
+	return []approver.Limit{limit}
+}
+
+// The story: who tells people of a channel waited for room in a full chat for a minute, and did not say meanwhile that it
+// was there. So another daemon told it as well.
+func TestWhoTellsOfAChannelSaysSoWhileAChatIsFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newRouted(t, newMemKV(), nil, func(o *Options) {
+			o.OutageAfter, o.TTL = time.Minute, time.Hour
+			o.Channels[1] = pacedFragile{o.Channels[1].(*fragile), approver.Limit{Most: 1, Within: 3 * time.Minute}}
+		})
+		x.askAsync(t.Context(), testCall("c1"), approver.High) // its card fills the chat
+		time.Sleep(time.Second)
+		x.one.shut(true)
+		told := 0
+		for range 5 * 60 {
+			time.Sleep(time.Second)
+			value, _, err := x.kv.Get(t.Context(), approver.Key("outage", "telegram"))
+			if err != nil {
+				continue
+			}
+			if silent := time.Since(decodeOutage(value).At); silent >= outageWord {
+				t.Fatalf("it said nothing for %v", silent)
+			}
+			told++
+		}
+		if all := notices(x.two.chat); told == 0 || len(all) != 1 {
+			t.Errorf("the record was there %d times; the chat is told %+v", told, all)
+		}
+	})
+}
