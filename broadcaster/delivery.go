@@ -30,8 +30,9 @@ type carried struct {
 	*delivery
 	send
 
-	i    int // of the posting
-	code tokens.Code
+	i     int // of the posting
+	code  tokens.Code
+	tried time.Time // since when it is tried, without the time in which it waited for its turn
 }
 
 // post posts the cards with these codes, all at once as far as their chats have room, so that a dead channel delays
@@ -147,6 +148,7 @@ func (c *carried) again(ctx context.Context, pause, more time.Duration) (left ti
 		began := time.Now()
 		s := &send{to: c.to, severity: c.severity, due: c.due, hasty: c.hasty, since: c.since, request: c.request}
 		end, err := d.channels.outbox.waitFor(ctx, s, left)
+		c.tried = c.tried.Add(time.Since(began))
 		if pause, more = 0, 0; err != nil { // it may have got more time
 			continue
 		}

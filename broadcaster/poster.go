@@ -61,7 +61,8 @@ func (d *poster) ensureQuestionRecorded(ctx context.Context, r Request) bool {
 // was lost, that card works as well. Interim results are stored meanwhile, at most twice. limit bounds the first
 // try, whose turn it is.
 func (d *poster) postUntil(ctx context.Context, r Request, c *carried, limit time.Duration, end turn) report {
-	rep, began := report{i: c.i}, time.Now()
+	rep := report{i: c.i}
+	c.tried = time.Now()
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		rep.tries++
 		rep.ref, rep.err = d.postOne(ctx, r, c.i, c.code, limit)
@@ -69,7 +70,7 @@ func (d *poster) postUntil(ctx context.Context, r Request, c *carried, limit tim
 		was := rep.unsure
 		rep.unsure = was || rep.err != nil && ctx.Err() == nil && mayBeDone(rep.err)
 		if end(unlessEnded(rep.err)); rep.err == nil || ctx.Err() != nil || errors.Is(rep.err, approver.ErrFinal) ||
-			d.hopeless(ctx, r, began, &rep) {
+			d.hopeless(ctx, r, c.tried, &rep) {
 			return rep
 		}
 		wait, more := jittered(pause), time.Duration(0)

@@ -89,7 +89,7 @@ func (h *Channels) rest(ctx context.Context, name string, pause time.Duration) b
 }
 
 // hopeless reports that a card is not tried again by this process, because it cannot reach anybody. began is when it
-// was tried first.
+// was tried first; the time in which it waited for its turn does not count, for then nothing was tried.
 func (d *poster) hopeless(ctx context.Context, r Request, began time.Time, rep *report) bool {
 	p := r.Postings[rep.i]
 	var patience approver.Patience

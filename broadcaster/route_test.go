@@ -360,3 +360,72 @@ func TestACardIsLeftOnce(t *testing.T) {
 		t.Errorf("left: %v, lost: %v", left.Unsure, lost.Unsure)
 	}
 }
+
+// pacedSolo is soloNetted whose platform limits what it takes.
+type pacedSolo struct {
+	soloNetted
+	limit approver.Limit
+}
+
+// Pace implements [approver.Pacer].
+func (p pacedSolo) Pace(to approver.Destination, _ bool) []approver.Limit {
+	limit := p.limit
+	limit.What = to.Conversation
+	return []approver.Limit{limit}
+}
+
+// A card that waits for its turn is tried no longer for that: it is not left to another daemon because the chat is full.
+func TestACardThatWaitsForItsTurnIsNotLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv, lease := newMemKV(), &oneLease{}
+		var both [2]*routed
+		for n := range both {
+			both[n], _, _ = newNettedPair(t, kv, func(o *Options) {
+				o.Shared, o.TTL = true, 10*time.Minute
+				o.Store = replica{kv, lease, string(rune('a' + n)), func() bool { return false }}
+				o.Channels[0] = pacedSolo{soloNetted{o.Channels[0].(*netted)}, approver.Limit{Most: 1, Within: 6 * time.Second}}
+				o.Destinations = o.Destinations[:1]
+			})
+		}
+		time.Sleep(30 * time.Second)
+		x, y := both[0], both[1]
+		if !x.Channels.State("telegram").Hearing().Elsewhere {
+			x, y = y, x
+		}
+		if now := x.Channels.State("telegram").Hearing(); !now.Elsewhere {
+			t.Fatalf("the other one does not receive: %+v", now)
+		}
+		x.one.plays([]step{{err: errBad}, {err: errBad}})
+		x.askAsync(t.Context(), testCall("c1"), approver.High)
+		time.Sleep(time.Minute)
+		id, _, err := x.Requests.idByCall(t.Context(), "c1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := x.loaded(id); len(r.Postings) != 1 || r.Postings[0].Phase != Posted || y.one.count() > 0 {
+			t.Errorf("%+v", r.Postings)
+		}
+	})
+}
+
+// A card that waits for room in a chat is on its way: its call is not denied because the other chats are shut out, and if
+// its time ends first, its agent hears that the chat was full.
+func TestACardThatWaitsForItsTurnIsAWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newRouted(t, newMemKV(), nil, func(o *Options) {
+			o.Channels[1] = pacedFragile{o.Channels[1].(*fragile), approver.Limit{Most: 1, Within: 20 * time.Minute}}
+			o.Destinations = o.Destinations[:2]
+		})
+		x.one.shut(true)
+		time.Sleep(5 * time.Minute)
+		first := testCall("c0") // its card fills the chat
+		first.Command, first.Args = "make", []byte(`{"command":"make"}`)
+		x.askAsync(t.Context(), first, approver.High)
+		time.Sleep(time.Second)
+		began := time.Now()
+		v := <-x.askAsync(t.Context(), testCall("c1"), approver.High)
+		if took := time.Since(began); took < DefaultTTL-time.Second || !strings.Contains(v.Reason, "was full") {
+			t.Errorf("after %v: %s", took, v.Reason)
+		}
+	})
+}
