@@ -398,20 +398,21 @@ func TestCardsOfARequestThatIsOverAreForgotten(t *testing.T) {
 	})
 }
 
-// An edit that only brings the number of calls up to date counts as younger than it is, and one that brings a fresh code
-// as older. That one waits for its turn only until another code is made.
+// An edit that only brings the number of calls up to date counts as younger than it is, and one that brings a fresh
+// code as older. That one waits for its turn only until another code is made.
 func TestHowUrgentAnEditIs(t *testing.T) {
 	now := time.Now()
+	ago := now.Add(-time.Minute)
 	for name, c := range map[string]struct {
 		card     liveCard
 		since    time.Duration // before now
 		patience time.Duration
 	}{
 		"a number":            {liveCard{}, -countPatience, PostTimeout},
-		"a number that waits": {liveCard{since: now.Add(-time.Minute)}, time.Minute - countPatience, PostTimeout},
-		"a fresh code":        {liveCard{owes: true, since: now.Add(-time.Minute), by: now.Add(time.Hour)}, time.Minute, PostTimeout},
-		"soon another one":    {liveCard{owes: true, since: now.Add(-time.Minute), by: now.Add(time.Second)}, time.Minute, time.Second},
-		"it is too late":      {liveCard{owes: true, since: now.Add(-time.Minute), by: now.Add(-time.Second)}, time.Minute, 0},
+		"a number that waits": {liveCard{since: ago}, time.Minute - countPatience, PostTimeout},
+		"a fresh code":        {liveCard{owes: true, since: ago, by: now.Add(time.Hour)}, time.Minute, PostTimeout},
+		"soon another one":    {liveCard{owes: true, since: ago, by: now.Add(time.Second)}, time.Minute, time.Second},
+		"it is too late":      {liveCard{owes: true, since: ago, by: now.Add(-time.Second)}, time.Minute, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			since, patience := c.card.turn(now)

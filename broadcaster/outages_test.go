@@ -355,8 +355,8 @@ func (p pacedFragile) Pace(to approver.Destination, _ bool) []approver.Limit {
 	return []approver.Limit{limit}
 }
 
-// The story: who tells people of a channel waited for room in a full chat for a minute, and did not say meanwhile that it
-// was there. So another daemon told it as well.
+// The story: who tells people of a channel waited for room in a full chat for a minute, and did not say meanwhile
+// that it was there. So another daemon told it as well.
 func TestWhoTellsOfAChannelSaysSoWhileAChatIsFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newRouted(t, newMemKV(), nil, func(o *Options) {

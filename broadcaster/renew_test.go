@@ -598,7 +598,7 @@ func TestAFreshCodeComesInACrowdedChat(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := newPaced(t, newMemKV(), approver.Limit{Most: 1, Within: 2 * time.Second})
-				x.Options.Wait = map[approver.Severity]time.Duration{approver.Catastrophic: 5 * time.Minute}
+				x.Wait = map[approver.Severity]time.Duration{approver.Catastrophic: 5 * time.Minute}
 				x.askAsync(patient(t, time.Hour), hookCall("c1"), approver.Catastrophic)
 				time.Sleep(time.Second)
 				c.before(x)
@@ -608,7 +608,8 @@ func TestAFreshCodeComesInACrowdedChat(t *testing.T) {
 				if !until(45*time.Second, func() bool { return x.tg.at(message).Code != card.Code }) {
 					t.Fatal("the code has ended, and the card shows no other one")
 				}
-				if out := x.Answers.fromChannel(t.Context(), typedOn(x.tg.at(message), true)); out.Kind != approver.OutcomeApproved {
+				out := x.Answers.fromChannel(t.Context(), typedOn(x.tg.at(message), true))
+				if out.Kind != approver.OutcomeApproved {
 					t.Errorf("%+v", out)
 				}
 			})

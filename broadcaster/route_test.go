@@ -374,7 +374,8 @@ func (p pacedSolo) Pace(to approver.Destination, _ bool) []approver.Limit {
 	return []approver.Limit{limit}
 }
 
-// A card that waits for its turn is tried no longer for that: it is not left to another daemon because the chat is full.
+// A card that waits for its turn is tried no longer for that: it is not left to another daemon because the chat is
+// full.
 func TestACardThatWaitsForItsTurnIsNotLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kv, lease := newMemKV(), &oneLease{}
@@ -408,8 +409,8 @@ func TestACardThatWaitsForItsTurnIsNotLeft(t *testing.T) {
 	})
 }
 
-// A card that waits for room in a chat is on its way: its call is not denied because the other chats are shut out, and if
-// its time ends first, its agent hears that the chat was full.
+// A card that waits for room in a chat is on its way: its call is not denied because the other chats are shut out, and
+// if its time ends first, its agent hears that the chat was full.
 func TestACardThatWaitsForItsTurnIsAWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newRouted(t, newMemKV(), nil, func(o *Options) {
