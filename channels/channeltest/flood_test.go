@@ -1,13 +1,17 @@
 package channeltest_test
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -185,4 +189,128 @@ func (x *story) buttons() (n int) {
 		}
 	}
 	return n
+}
+
+// Many agents ask, in one minute, far more than one chat can show. The most urgent is shown first, the platform
+// refuses nothing, and each request comes to an end that the audit has. APPROVER_FLOOD is how many requests: it
+// is for a long run that is measured, as make flood does.
+func TestFlood(t *testing.T) {
+	asked, _ := strconv.Atoi(os.Getenv("APPROVER_FLOOD"))
+	if asked == 0 {
+		t.Skip("a long run: see APPROVER_FLOOD")
+	}
+	for name, start := range crowdedApps {
+		t.Run(name, func(t *testing.T) {
+			c, err := start(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := &story{matrix: &matrix{app: c.app, t: t, to: c.to}, audit: &ledger{}}
+			x.kv = embeddedIn(t, filepath.Join(t.TempDir(), "flood.db"))
+			o := coreOptions(x.kv, c.channel, c.to, c.people)
+			o.Audit, o.Unlimited = x.audit, false
+			x.stop = x.run(o)
+			x.until("the channel is up", func() bool { return x.core.Channels.State(c.to.Channel).Up })
+			x.flood(asked, time.Minute)
+			x.judgeFlood(asked, c)
+		})
+	}
+}
+
+// flood has 200 agents ask within a time. Each is told to come back after five seconds. It returns when all
+// requests are over.
+func (x *story) flood(asked int, within time.Duration) {
+	const agents, urgentEvery = 200, 400
+	began := time.Now()
+	heap := func() int {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc >> 20)
+	}
+	first := heap()
+	var waiting sync.WaitGroup
+	for agent := range agents {
+		waiting.Go(func() {
+			for n := agent; n < asked; n += agents {
+				time.Sleep(time.Until(began.Add(within * time.Duration(n) / time.Duration(asked))))
+				why := approver.Verdict{Severity: approver.High, Decision: approver.Ask, By: "policy", Rule: "r"}
+				if n%urgentEvery == urgentEvery-1 {
+					why.Severity = approver.Catastrophic
+				}
+				command := fmt.Sprintf("make part-%d", n)
+				call := approver.ToolCall{ID: fmt.Sprintf("%032d", n+1), Agent: fmt.Sprint("agent-", agent), Session: "s",
+					Tool: "Bash", Command: command, Args: fmt.Appendf(nil, `{"command":%q}`, command), Dir: "/repo", At: time.Now(),
+					ParkAt: time.Now().Add(5 * time.Second), Peer: approver.Peer{Known: true, UID: 1000}}
+				ctx, stop := context.WithTimeout(x.t.Context(), 290*time.Second)
+				waiting.Go(func() {
+					defer stop()
+					x.core.Ask(ctx, call, why)
+				})
+			}
+		})
+	}
+	most, routines := 0, 0
+	for over := false; !over; {
+		time.Sleep(time.Second)
+		open, err := x.core.Requests.Open(x.t.Context())
+		over = err == nil && len(open) == 0 && time.Since(began) > within
+		most, routines = max(most, heap()-first), max(routines, runtime.NumGoroutine())
+		if s := int(time.Since(began).Seconds()); s%20 == 0 {
+			x.t.Logf("%d s: %d open, %d MiB beyond the start", s, len(open), heap()-first)
+		}
+		if time.Since(began) > 15*time.Minute {
+			x.t.Fatalf("%d requests are still open", len(open))
+		}
+	}
+	waiting.Wait()
+	x.t.Logf("at most %d MiB beyond the start, and %d goroutines", most, routines)
+}
+
+// judgeFlood looks at what became of the requests.
+func (x *story) judgeFlood(asked int, c *crowded) {
+	x.t.Helper()
+	// Each of them takes an edit, and the platform takes only so many.
+	for end := time.Now().Add(15 * time.Minute); x.buttons() > 0; time.Sleep(time.Second) {
+		if time.Now().After(end) {
+			x.t.Fatalf("%d cards still have buttons", x.buttons())
+		}
+	}
+	ends := map[approver.Cause]int{}
+	cards := map[approver.Severity][]time.Duration{}
+	urgent, shown := 0, map[string]bool{}
+	x.audit.mu.Lock()
+	defer x.audit.mu.Unlock()
+	at := map[string]time.Time{}
+	for _, r := range x.audit.records {
+		switch r.Event {
+		case approver.EventAsked:
+			at[r.Request] = r.At
+			if r.Verdict.Severity == approver.Catastrophic {
+				urgent++
+			}
+		case approver.EventPosted:
+			if !shown[r.Request] {
+				shown[r.Request] = true
+				cards[r.Verdict.Severity] = append(cards[r.Verdict.Severity], r.At.Sub(at[r.Request]))
+			}
+		case approver.EventDenied, approver.EventExpired:
+			ends[r.Resolution.Cause]++
+		}
+	}
+	if n := ends[approver.TimedOut] + ends[approver.NoRoom]; n != asked || len(at) != asked {
+		x.t.Errorf("of %d requests, the audit has %d as asked, and these ends: %v", asked, len(at), ends)
+	}
+	if n := len(cards[approver.Catastrophic]); n != urgent {
+		x.t.Errorf("%d of %d CATASTROPHIC requests were shown", n, urgent)
+	}
+	for severity, took := range cards {
+		slices.Sort(took)
+		x.t.Logf("%v: %d shown, after %v in the middle and %v at most", severity, len(took),
+			took[len(took)/2].Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond))
+	}
+	said := c.count()
+	x.t.Logf("%d asked, ends %v, refused as too soon %d", asked, ends, len(said))
+	if len(said) > 0 {
+		x.t.Errorf("calls that came too soon: %v", said)
+	}
 }
