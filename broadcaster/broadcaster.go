@@ -179,7 +179,7 @@ func (b *Broadcaster) Run(ctx context.Context) error {
 	all.Go(func() { b.sweeper.sweep(ctx) })
 	all.Go(func() { b.Controls.guard(ctx) })
 	all.Go(func() { b.outages.watch(ctx) })
-	all.Go(func() { b.senders.run(ctx, b.poster.repost) })
+	all.Go(func() { b.senders.run(ctx, b.poster.noteLost) })
 	all.Go(func() { b.digests.run(ctx) })
 	b.tasks.start(b.Removals.voidTakenOff)
 	b.tasks.start(b.releases.resumeGrants)

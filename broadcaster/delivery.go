@@ -21,8 +21,8 @@ type delivery struct {
 	under  []int // the postings that are under way
 	shown  bool  // one of them is there
 	batch  []report
-	noting bool // somebody stores reports
-	noted  bool // the record says that this process posts them: see senders
+	noting bool      // somebody stores reports
+	noteAt time.Time // when the record is to say again that this process posts them: see senders
 }
 
 // A carried card is one of a delivery.

@@ -107,7 +107,7 @@ func (e *editor) settleOnce(work context.Context, id string) {
 		e.logUpdate(r.Postings[i], id, failed[n], i < len(after.Postings) && after.Postings[i].GivenUp)
 	}
 	if err == nil && !crossed && len(later) > 0 {
-		e.showLater(work, id, later)
+		e.tasks.startSingle(showing(id), false, func(ctx context.Context) { e.showLater(ctx, id, later) })
 	}
 }
 
@@ -126,13 +126,15 @@ func (e *editor) showNow(ctx context.Context, r Request, todo []int, now time.Ti
 			failed[n], later = errQueued, append(later, i)
 		}
 	}
-	e.show(ctx, r, todo, failed, now, PostTimeout)
+	e.show(ctx, r, todo, failed, now, PostTimeout, func(int) (Request, error) { return r, nil })
 	return failed, later
 }
 
-// show shows the end of a request on those of its cards that have no error yet.
+// show shows the end of a request on those of its cards that have no error yet. fresh returns the request when it is
+// the turn of the nth of them.
 func (e *editor) show(
 	ctx context.Context, r Request, todo []int, failed []error, now time.Time, patience time.Duration,
+	fresh func(n int) (Request, error),
 ) {
 	since := time.Now().Add(-max(now.Sub(r.Resolution.At), 0))
 	_ = inParallel(len(todo), func(n int) error {
@@ -142,11 +144,18 @@ func (e *editor) show(
 		case p.refusedTo(e.process):
 			failed[n] = errRefused
 		default:
-			failed[n] = e.update(ctx, p, e.cards.card(r, e.cards.textsOf(p.To), tokens.Code{}), since, patience)
+			failed[n] = e.update(ctx, p, func() (approver.Card, error) {
+				r, err := fresh(n)
+				return e.cards.card(r, e.cards.textsOf(p.To), tokens.Code{}), err
+			}, since, patience)
 		}
 		return nil
 	})
 }
+
+// A showing is the key of the task that shows the end of a request on cards that wait for their turn. It holds up
+// nothing else of the request.
+type showing string
 
 // showLater is showNow for cards that wait for their turn.
 func (e *editor) showLater(ctx context.Context, id string, todo []int) {
@@ -154,10 +163,24 @@ func (e *editor) showLater(ctx context.Context, id string, todo []int) {
 	if err != nil || !r.ended() {
 		return // it is due again
 	}
-	failed := make([]error, len(todo))
-	e.show(ctx, r, todo, failed, now, turnFor-2*PostTimeout)
+	failed, drawn := make([]error, len(todo)), make([]Request, len(todo))
+	e.show(ctx, r, todo, failed, now, turnFor-2*PostTimeout, func(n int) (fresh Request, err error) {
+		if fresh, _, err = e.requests.load(ctx, id); err == nil && !fresh.ended() {
+			err = ErrTooSoon // a fail-over undid the end
+		}
+		drawn[n] = fresh
+		return fresh, err
+	})
 	if ctx.Err() != nil {
 		return // what came of them is not known
+	}
+	if n := slices.Index(failed, nil); n >= 0 {
+		r = drawn[n]
+	}
+	for n, err := range failed {
+		if err == nil && endLine(drawn[n]) != endLine(r) {
+			failed[n] = errNoTurn // it shows what was so before
+		}
 	}
 	crossed := false
 	after, err := e.requests.change(ctx, id, func(fresh Request, now time.Time) (next Request, err error) {
@@ -244,14 +267,14 @@ func (e *editor) logUpdate(p Posting, id string, err error, givenUp bool) {
 // update updates the cards of a posting if they belong to this hub. Its error is final only if
 // that of every card is.
 func (e *editor) update(
-	ctx context.Context, p Posting, card approver.Card, since time.Time, patience time.Duration,
+	ctx context.Context, p Posting, draw func() (approver.Card, error), since time.Time, patience time.Duration,
 ) error {
 	if p.Hub != "" && p.Hub != e.Host {
 		return errElsewhere
 	}
 	var passing, final error
 	for _, ref := range p.refs() {
-		err := e.channels.updateSoon(ctx, ref, card, since, patience)
+		err := e.channels.updateDrawn(ctx, ref, "", draw, since, patience)
 		if errors.Is(err, approver.ErrFinal) {
 			final = err
 		} else if err != nil {

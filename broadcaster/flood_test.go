@@ -323,8 +323,8 @@ func TestAnEditThatWaitsHoldsUpNothing(t *testing.T) {
 }
 
 // The story: five thousand cards waited, and each noted every few seconds in the store that it still did. Each is
-// noted once, however long it waits; another daemon lets it wait, and takes it over when the one that has it dies.
-func TestCardsThatWaitAreNotedOnce(t *testing.T) {
+// noted once a minute at most; another daemon lets it wait, and takes it over when the one that has it dies.
+func TestCardsThatWaitAreSeldomNoted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const calls = 40
 		kv := newMemKV()

@@ -169,20 +169,46 @@ const (
 func (d *poster) noteBatch(ctx context.Context, id string, batch []report) {
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*PostTimeout)
 	defer cancel()
+	batch = append(d.senders.takeLost(id), batch...)
 	now, err := d.note(noting, id, batch, ctx.Err() != nil)
 	for err != nil && sleep(noting, pollEvery) { // the store may come back in time
 		now, err = d.note(noting, id, batch, ctx.Err() != nil)
 	}
 	if err != nil {
-		d.Log.Error("could not note where a card is", "request", id, "error", err)
-		d.senders.lost(id)
+		d.Log.Error("could not note yet where a card is", "request", id, "error", err)
+		d.senders.lost(id, batch)
 		return
 	}
+	d.recordBatch(noting, now, batch)
+}
+
+// noteLost is noteBatch for what could not be stored before.
+func (d *poster) noteLost(ctx context.Context, id string) {
+	batch := d.senders.takeLost(id)
+	if len(batch) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, PostTimeout)
+	defer cancel()
+	now, err := d.note(ctx, id, batch, false)
+	switch {
+	case isAny(err, approver.ErrNotFound, ErrTooSoon, approver.ErrTampered):
+		d.Log.Warn("where a card is cannot be noted", "request", id, "error", err)
+	case err != nil:
+		d.senders.lost(id, batch)
+	default:
+		d.recordBatch(ctx, now, batch)
+		d.noteUnreachable(ctx, id)
+	}
+}
+
+// recordBatch acts on the results of some posts, once they are stored.
+func (d *poster) recordBatch(ctx context.Context, now Request, batch []report) {
 	for _, rep := range batch {
-		d.recordOutcome(noting, now, rep)
+		d.recordOutcome(ctx, now, rep)
 	}
 	if now.ended() {
-		d.editor.settle(id) // the answer was faster than the card
+		d.editor.settle(now.ID) // the answer was faster than the card
 	}
 }
 

@@ -35,8 +35,8 @@ type Posting struct {
 	Attempts int                  `json:"attempts,omitzero"`  // failed tries to show it
 	GivenUp  bool                 `json:"given_up,omitempty"` // it is not tried any more
 	Next     time.Time            `json:"next,omitzero"`      // before which it is not tried again
-	// Sender is the process that is still about to post the card, if that takes longer: then not Until counts, but
-	// that process's word that it is there. Full reports that its chat took no more messages.
+	// Sender is the process that is still about to post the card, if that takes longer: it says that it is there, and
+	// moves Until on. Full reports that its chat took no more messages.
 	Sender string `json:"sender,omitempty"`
 	Full   bool   `json:"full,omitempty"`
 	// Refused are the processes that the platform refused for good, for an edit or for the

@@ -158,8 +158,12 @@ func (d *poster) lostPostings(r Request, now time.Time) []int {
 			until = until.Add(othersGrace)
 		}
 		gone := p.Phase == Sending && !now.Before(until)
-		if p.Phase == Sending && p.Sender != "" { // else bury says so
-			gone = p.Sender == d.process && !d.senders.carries(r.ID, i)
+		switch {
+		case p.Phase != Sending || p.Sender == "":
+		case p.Sender == d.process:
+			gone = gone && !d.senders.carries(r.ID, i)
+		default: // where the store was away, its sender could not move Until on
+			gone = gone && now.Sub(d.uptime.backSince(now)) >= lateNote
 		}
 		if volatile {
 			gone = gone || p.Phase == Posted && !presence.Shows(p.Ref) || p.Phase == Failed && !p.refusedTo(d.process) &&

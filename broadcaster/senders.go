@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -23,12 +24,12 @@ type senders struct {
 	wake     chan struct{} // to say so at once
 	digests  *digests
 
-	mu    sync.Mutex
-	of    map[string][]*delivery // what this process posts, by request
-	stray []string               // requests with a card whose note was lost
-	sent  time.Time              // when this process last sent something to a platform that limits it
-	said  bool                   // the record has this process
-	all   []sender               // the processes that it has
+	mu     sync.Mutex
+	of     map[string][]*delivery // what this process posts, by request
+	untold map[string][]report    // what came of cards and could not be stored, by request
+	sent   time.Time              // when this process last sent something to a platform that limits it
+	said   bool                   // the record has this process
+	all    []sender               // the processes that it has
 }
 
 // How often a process says that it is there, and for how long that counts. It is then there for as long as a note
@@ -40,6 +41,12 @@ const (
 	sharesFor = time.Minute
 	// sendersKeep is how long the record is kept.
 	sendersKeep = time.Hour
+	// notedFor is how long the note that a process posts a card counts at least, if nothing says that the process has
+	// died. It is noted anew in time. Of many cards, each counts longer: noting it is a write.
+	notedFor  = time.Minute
+	notedEach = 20 * time.Millisecond
+	// lateNote is how long a process whose store was away has to note anew what it posts.
+	lateNote = 3 * sayEvery
 )
 
 // A sender is one process in the record.
@@ -92,11 +99,24 @@ func (s *senders) end(v *delivery) {
 	}
 }
 
-// lost notes that what came of a card could not be stored.
-func (s *senders) lost(id string) {
+// lost keeps what came of cards and could not be stored. It is stored when the store is back: a card that is there
+// has no other trace.
+func (s *senders) lost(id string, batch []report) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stray = append(s.stray, id)
+	if s.untold == nil {
+		s.untold = map[string][]report{}
+	}
+	s.untold[id] = append(s.untold[id], batch...)
+}
+
+// takeLost returns what could not be stored of the cards of a request. The caller stores it.
+func (s *senders) takeLost(id string) []report {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	batch := s.untold[id]
+	delete(s.untold, id)
+	return batch
 }
 
 // carries reports whether this process still posts a card.
@@ -139,9 +159,12 @@ func (s *senders) others() []sender {
 	return slices.DeleteFunc(slices.Clone(s.all), func(o sender) bool { return o.Process == s.process })
 }
 
-// run says that this process is there for as long as it has something to send, until ctx ends. repost is called with
-// requests that have a card whose note was lost.
-func (s *senders) run(ctx context.Context, repost func(context.Context, string)) {
+// A storing is the key of the task that stores what came of the cards of a request.
+type storing string
+
+// run says that this process is there for as long as it has something to send, until ctx ends. store is called with
+// requests that takeLost has something of.
+func (s *senders) run(ctx context.Context, store func(context.Context, string)) {
 	tick := time.NewTicker(sayEvery)
 	defer tick.Stop()
 	for {
@@ -153,11 +176,10 @@ func (s *senders) run(ctx context.Context, repost func(context.Context, string))
 		}
 		s.look(ctx)
 		s.mu.Lock()
-		stray := s.stray
-		s.stray = nil
+		lost := slices.Collect(maps.Keys(s.untold))
 		s.mu.Unlock()
-		for _, id := range stray {
-			s.tasks.start(func(ctx context.Context) { repost(ctx, id) })
+		for _, id := range lost {
+			s.tasks.startSingle(storing(id), false, func(ctx context.Context) { store(ctx, id) })
 		}
 	}
 }
@@ -179,13 +201,16 @@ func (s *senders) look(ctx context.Context) {
 	if !there && !said {
 		return
 	}
-	if err := s.say(ctx, there); err != nil {
+	again, until := max(notedFor, time.Duration(len(waiting))*notedEach), time.Duration(0)
+	until = again + lateNote
+	err := s.say(ctx, there)
+	if err != nil { // its shard may be away: then each card says itself that somebody posts it
 		s.Log.Debug("could not say that this process has something to send", "error", err)
-		return
+		again, until = 0, sendingFor
 	}
 	_ = spread(len(waiting), func(n int) error {
 		if v := waiting[n]; v.unnoted() {
-			s.note(ctx, v)
+			s.note(ctx, v, again, until, err == nil)
 		}
 		return nil
 	})
@@ -253,18 +278,19 @@ func (s *senders) change(
 	}
 }
 
-// unnoted reports that the record does not say yet who posts the cards of a delivery.
+// unnoted reports that it is time to note who posts the cards of a delivery.
 func (v *delivery) unnoted() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return !v.noted && len(v.under) > 0
+	return !time.Now().Before(v.noteAt) && len(v.under) > 0
 }
 
-// note stores that this process still posts some cards, so that no other process does.
-func (s *senders) note(ctx context.Context, v *delivery) {
+// note stores that this process still posts some cards, so that no other process does before until. It is to be noted
+// again after some time. said reports that this process has said that it is there, so that its death would be seen.
+func (s *senders) note(ctx context.Context, v *delivery, again, until time.Duration, said bool) {
 	ctx, cancel := context.WithTimeout(ctx, sendingFor/4)
 	defer cancel()
-	_, err := s.requests.change(ctx, v.id, func(r Request, _ time.Time) (Request, error) {
+	_, err := s.requests.change(ctx, v.id, func(r Request, now time.Time) (Request, error) {
 		if r.State != approver.Pending {
 			return r, ErrSettled
 		}
@@ -276,7 +302,9 @@ func (s *senders) note(ctx context.Context, v *delivery) {
 		for _, i := range under {
 			if i < len(r.Postings) && r.Postings[i].Phase == Sending && !s.leaves(r.Postings[i]) {
 				p := &r.Postings[i]
-				p.Sender, p.Until, changed = s.process, r.Due, true
+				if p.Until, changed = later(p.Until, now.Add(until)), true; said {
+					p.Sender = s.process
+				}
 				p.Full = p.Error == "" && s.outbox.waits(r.ID, p.To)
 			}
 		}
@@ -288,7 +316,7 @@ func (s *senders) note(ctx context.Context, v *delivery) {
 	switch {
 	case err == nil, errors.Is(err, ErrSettled), errors.Is(err, errNoChange):
 		v.mu.Lock()
-		v.noted = true
+		v.noteAt = time.Now().Add(again)
 		v.mu.Unlock()
 	default:
 		s.Log.Debug("could not note that a card is still on its way", "request", v.id, "error", err)
@@ -298,7 +326,11 @@ func (s *senders) note(ctx context.Context, v *delivery) {
 // leaves reports that this process has just given a card to the others.
 func (s *senders) leaves(p Posting) bool { return p.Left != "" || p.refusedTo(s.process) }
 
-// bury gives the cards of processes that are not there any more to whoever finds them first.
+// A burying is the key of the task that looks for processes that have died.
+type burying struct{}
+
+// bury gives the cards of processes that are not there any more to whoever finds them first. It speeds up what the
+// times in the postings do as well.
 func (s *senders) bury(ctx context.Context) {
 	value, _, now, err := approver.GetNow(ctx, s.Store, sendersKey())
 	var all []sender

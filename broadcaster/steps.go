@@ -313,7 +313,7 @@ func (r Request) Attention(now time.Time) time.Time {
 			sooner(p.renewAt(r.Due))
 		}
 		switch {
-		case p.Phase == Sending && !r.State.Settled() && p.Sender == "": // its sender edits it
+		case p.Phase == Sending && !r.State.Settled(): // its sender edits it
 			sooner(p.Until)
 		case r.ended() && p.stale():
 			sooner(p.lookAgain(now))

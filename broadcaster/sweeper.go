@@ -68,7 +68,7 @@ func (w *sweeper) sweepAgain(ctx context.Context, look func() ([]string, error))
 			} else if _, scope, ok := strings.Cut(keys[i], "}:grant:"); ok {
 				_ = w.grants.end(ctx, scope, "expired", "") // or at the next look
 			} else if keys[i] == sendersKey() {
-				w.senders.bury(ctx)
+				w.tasks.startSingle(burying{}, false, w.senders.bury)
 			}
 			return nil
 		})
@@ -87,6 +87,7 @@ func (w *sweeper) attend(ctx context.Context, id string) {
 			w.Log.Error("panic while a request was attended to", "request", id, "panic", p, "stack", string(debug.Stack()))
 		}
 	}()
+	w.poster.noteLost(ctx, id) // before it ends: it says what was shown
 	r, _, err := w.requests.load(ctx, id)
 	if errors.Is(err, approver.ErrTampered) {
 		w.Log.Error("a request that is due cannot be read", "request", id, "error", err)
