@@ -403,6 +403,9 @@ func TestBinderLeavesLogsThatAreRead(t *testing.T) {
 
 // A command must not keep the service busy, nor come by without being bound.
 func TestBinderIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and a lot of text")
+	}
 	p := newPlayground(t, "x.sh")
 	if _, err := p.files(p.call(strings.Repeat("no-such-file ", 10_000))); err != nil {
 		t.Errorf("one word, many times: %v", err)

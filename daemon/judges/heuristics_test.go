@@ -266,6 +266,9 @@ func TestATrialIsNoQuestion(t *testing.T) {
 
 // Ten thousand rules are in force after a restart as before it: the store keeps them whole.
 func TestALargeLibraryOutlivesARestart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and a lot of text")
+	}
 	var b strings.Builder
 	b.WriteString("version: 1\nrules:\n")
 	for i := range 10_000 {
