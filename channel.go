@@ -68,13 +68,15 @@ type Pacer interface {
 }
 
 // A Limit is how many messages a platform takes within any such time. All that count against the same What share
-// it.
+// it. Where Most or Within is not above zero, there is no limit, but what counts against it pauses together when the
+// platform asks for that.
 type Limit struct {
 	What   string // what is counted, such as "chat 42"; it names one limit of a channel
 	Most   int
 	Within time.Duration
 	// Urgent is how many of Most are kept for CATASTROPHIC cards, so that one need not wait until a long time is
-	// over that others have used up.
+	// over that others have used up. At least one of Most is for the others. Of several daemons that share a limit,
+	// each keeps at least one.
 	Urgent int
 }
 

@@ -126,7 +126,7 @@ func (l *alerts) card(r Request, agent Who, t display.Texts) approver.Card {
 // post posts a card in one destination, and tries a few times. It reports that no further try is of use.
 func (l *alerts) post(ctx context.Context, to approver.Destination, card approver.Card) (done bool) {
 	for try := 1; ; try++ {
-		_, err := l.postOnce(ctx, to, card, turnFor)
+		_, err := l.postOnce(ctx, to, drawn(card), turnFor)
 		switch {
 		case err == nil || l.channels.nobodyThere(to.Channel, err):
 			return true
@@ -140,16 +140,22 @@ func (l *alerts) post(ctx context.Context, to approver.Destination, card approve
 	}
 }
 
-// postOnce tries once to post a card in one destination, if its turn comes within some time.
+// postOnce tries once to post a card in one destination, if its turn comes within some time. Then the card is drawn;
+// it is not posted if that fails. It comes after the CATASTROPHIC cards of requests and before all others.
 func (l *alerts) postOnce(
-	ctx context.Context, to approver.Destination, card approver.Card, patience time.Duration,
+	ctx context.Context, to approver.Destination, draw func() (approver.Card, error), patience time.Duration,
 ) (ref approver.Ref, err error) {
 	if err := l.channels.Deaf(to.Channel); err != nil {
 		return ref, err
 	}
-	end, err := l.channels.outbox.waitFor(ctx, &send{to: to, since: time.Now()}, patience) // as urgent as can be
+	end, err := l.channels.outbox.waitFor(ctx, &send{to: to, severity: approver.High, since: time.Now()}, patience)
 	if err != nil {
 		return ref, fmt.Errorf("%w: %w", errNoTurn, err)
+	}
+	defer end(errUnused) // else it has ended already
+	card, err := draw()
+	if err != nil {
+		return ref, err
 	}
 	within, cancel := context.WithTimeout(ctx, PostTimeout)
 	defer cancel()
@@ -161,4 +167,9 @@ func (l *alerts) postOnce(
 	l.channels.noteSent(ctx, to, err, l.channels.states.posted)
 	ref.Destination = to
 	return ref, err
+}
+
+// drawn is a card that is drawn already.
+func drawn(card approver.Card) func() (approver.Card, error) {
+	return func() (approver.Card, error) { return card, nil }
 }

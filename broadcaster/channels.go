@@ -119,24 +119,22 @@ func (h *Channels) updateOne(work context.Context, ref approver.Ref, card approv
 func (h *Channels) updateSoon(
 	work context.Context, ref approver.Ref, card approver.Card, since time.Time, patience time.Duration,
 ) error {
-	request := ""
+	s := &send{to: ref.Destination, edit: true, since: since}
 	if card.State == approver.Pending {
-		request = card.Request
+		s.request = card.Request
 	}
-	return h.updateDrawn(work, ref, request, func() (approver.Card, error) { return card, nil }, since, patience)
+	return h.updateDrawn(work, ref, s, func() (approver.Card, error) { return card, nil }, patience)
 }
 
-// updateDrawn is updateSoon for a card that is drawn when its turn has come: it says what is so then. It is needless
-// when the request ends, if there is one.
+// updateDrawn is updateSoon for a card that is drawn when its turn has come: it says what is so then.
 func (h *Channels) updateDrawn(
-	work context.Context, ref approver.Ref, request string, draw func() (approver.Card, error), since time.Time,
-	patience time.Duration,
+	work context.Context, ref approver.Ref, s *send, draw func() (approver.Card, error), patience time.Duration,
 ) error {
 	c := h.byName[ref.Channel]
 	if c == nil {
 		return fmt.Errorf("channel %q is no longer configured", ref.Channel)
 	}
-	end, err := h.outbox.waitFor(work, &send{to: ref.Destination, edit: true, since: since, request: request}, patience)
+	end, err := h.outbox.waitFor(work, s, patience)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNoTurn, err)
 	}

@@ -37,10 +37,13 @@ const (
 // A digest is what a chat was told.
 type digest struct {
 	id    string
-	ref   approver.Ref // empty while it is posted
+	ref   approver.Ref // empty while it is not posted
 	count int          // of requests that wait
 	next  time.Time    // before which it is not edited again
 	pause time.Duration
+
+	failures int       // in a row
+	retry    time.Time // before which it is not tried again after a failure
 }
 
 // A digesting is the key of the task that tells a chat.
@@ -72,51 +75,74 @@ func (g *digests) run(ctx context.Context) {
 // look tells a chat what waits if that is to be told now. One of several processes does: the one that has told before,
 // or else the first by name.
 func (g *digests) look(to approver.Destination, mine Crowd, others []sender) {
-	count, elsewhere := mine.Cards, false
-	for _, o := range others {
-		n := o.waiting(to)
-		count += n
-		elsewhere = elsewhere || n > 0 && o.Process < g.process ||
+	elsewhere := slices.ContainsFunc(others, func(o sender) bool {
+		return o.waiting(to) > 0 && o.Process < g.process ||
 			slices.ContainsFunc(o.Told, func(ref approver.Ref) bool { return ref.Destination == to })
-	}
+	})
+	count := waitingIn(to, mine, others)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	d, told := g.of[to]
-	now := time.Now()
+	d := g.of[to]
+	told, now := d.ref.Message != "", time.Now()
 	switch {
+	case now.Before(d.retry):
+		return
 	case !told && (elsewhere || mine.Cards == 0 || now.Sub(mine.Since) < digestAfter):
 		return
-	case !told:
-		d = digest{id: uuid.NewString(), pause: digestAgain}
-	case count == d.count || count > 0 && now.Before(d.next):
+	case told && (count == d.count || count > 0 && now.Before(d.next)):
 		return
+	case d.id == "":
+		d.id, d.pause = uuid.NewString(), digestAgain
 	}
-	g.tasks.startSingle(digesting(to), false, func(ctx context.Context) { g.tell(ctx, to, d, count) })
+	g.tasks.startSingle(digesting(to), false, func(ctx context.Context) { g.tell(ctx, to, d) })
 }
 
-// tell posts the message of a chat, or edits it.
-func (g *digests) tell(ctx context.Context, to approver.Destination, d digest, count int) {
-	card, err := g.card(d.id, count, g.cards.textsOf(to)), error(nil)
-	if d.ref.Message == "" {
-		d.ref, err = g.alerts.postOnce(ctx, to, card, turnFor)
-	} else {
-		err = g.channels.updateOne(ctx, d.ref, card)
+// waitingIn is how many cards wait for room in a place, in this process and in the others.
+func waitingIn(to approver.Destination, mine Crowd, others []sender) (count int) {
+	count = mine.Cards
+	for _, o := range others {
+		count += o.waiting(to)
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	return count
+}
+
+// tell posts the message of a chat, or edits it. It says what waits when its own turn has come.
+func (g *digests) tell(ctx context.Context, to approver.Destination, d digest) {
+	count := 0
+	draw := func() approver.Card {
+		count = waitingIn(to, g.channels.outbox.crowd(to), g.senders.others())
+		return g.card(d.id, count, g.cards.textsOf(to))
+	}
+	told, err := d.ref.Message != "", error(nil)
+	if told {
+		err = g.channels.updateDrawn(ctx, d.ref, &send{to: to, edit: true, since: time.Now()},
+			func() (approver.Card, error) { return draw(), nil }, turnFor)
+	} else {
+		d.ref, err = g.alerts.postOnce(ctx, to, func() (approver.Card, error) {
+			if card := draw(); count > 0 {
+				return card, nil
+			}
+			return approver.Card{}, errNeedless
+		}, turnFor)
+	}
 	if err != nil {
 		g.Log.Debug("a chat was not told how many requests wait for room in it", "channel", to.Channel, "error", err)
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	switch {
-	case err == nil && count == 0, errors.Is(err, approver.ErrFinal): // somebody has deleted it
-		delete(g.of, to)
+	case errors.Is(err, errNoTurn): // it has waited long enough, and waits on at the next look
 		return
-	case d.ref.Message == "":
+	case err == nil && count == 0, errors.Is(err, errNeedless), told && errors.Is(err, approver.ErrFinal):
+		delete(g.of, to) // nothing waits, or somebody has deleted the message
 		return
-	case err == nil:
-		d.count = count
+	case err != nil:
+		d.failures++
+		d.retry = time.Now().Add(pauseAfter(err, d.failures, digestSlow))
+	default:
+		d.count, d.failures = count, 0
+		d.next, d.pause = time.Now().Add(d.pause), min(2*d.pause, digestSlow)
 	}
-	d.next, d.pause = time.Now().Add(d.pause), min(2*d.pause, digestSlow)
 	if g.of == nil {
 		g.of = map[approver.Destination]digest{}
 	}
@@ -128,7 +154,9 @@ func (g *digests) told() (all []approver.Ref) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, d := range g.of {
-		all = append(all, d.ref)
+		if d.ref.Message != "" {
+			all = append(all, d.ref)
+		}
 	}
 	return all
 }
@@ -139,9 +167,16 @@ func (g *digests) inherit(refs []approver.Ref) {
 	defer g.mu.Unlock()
 	for _, ref := range refs {
 		d := digest{id: uuid.NewString(), ref: ref, count: -1, pause: digestAgain}
-		if _, told := g.of[ref.Destination]; told { // there is another one
+		if g.of[ref.Destination].ref.Message != "" { // there is another one
 			g.tasks.start(func(ctx context.Context) {
-				_ = g.channels.updateOne(ctx, ref, g.card(d.id, 0, g.cards.textsOf(ref.Destination)))
+				card := g.card(d.id, 0, g.cards.textsOf(ref.Destination))
+				for failures := 1; ; failures++ {
+					err := g.channels.updateOne(ctx, ref, card)
+					if err == nil || errors.Is(err, approver.ErrFinal) ||
+						!sleep(ctx, pauseAfter(err, failures, digestSlow)) {
+						return
+					}
+				}
 			})
 			continue
 		}

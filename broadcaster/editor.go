@@ -274,7 +274,7 @@ func (e *editor) update(
 	}
 	var passing, final error
 	for _, ref := range p.refs() {
-		err := e.channels.updateDrawn(ctx, ref, "", draw, since, patience)
+		err := e.channels.updateDrawn(ctx, ref, &send{to: ref.Destination, edit: true, since: since}, draw, patience)
 		if errors.Is(err, approver.ErrFinal) {
 			final = err
 		} else if err != nil {

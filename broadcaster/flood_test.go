@@ -179,7 +179,7 @@ func TestAChatIsToldWhatWaits(t *testing.T) {
 			t.Fatalf("%d messages", len(others))
 		}
 		told := x.tg.at(others[0])
-		if !strings.Contains(told.Result, ": 7.") || !strings.Contains(told.Result, "/pending") || told.OneTap ||
+		if !strings.Contains(told.Result, ": 5.") || !strings.Contains(told.Result, "/pending") || told.OneTap ||
 			told.State == approver.Pending {
 			t.Errorf("it says %q: %+v", told.Result, told)
 		}

@@ -2,6 +2,7 @@ package broadcaster
 
 import (
 	"container/heap"
+	"slices"
 	"time"
 
 	"approver.example"
@@ -30,8 +31,10 @@ type send struct {
 
 	lane   *lane
 	number uint64
-	late   bool // hasty has come
-	at     int  // in the heap
+	late   bool      // hasty has come
+	at     int       // in the heap
+	begun  time.Time // when its turn did
+	over   bool      // its turn does not count as begun any more
 }
 
 // A lane is what waits for one place.
@@ -39,14 +42,15 @@ type lane struct {
 	cards, edits sends
 	posting      []*window // that new cards count against, and edits
 	editing      []*window
-	edited       bool // its last turn was an old edit's, while cards waited
+	lastCard     uint64 // the number of the last turn of a card here, among those of all lanes; zero if there was none
+	lastEdit     uint64
 }
 
-// next is whose turn it is in a lane, or from when it may be anybody's. Both are zero while none waits, or
-// turns have to end first.
-func (l *lane) next(now time.Time, replicas int) (first *send, from time.Time) {
+// ready are the card and the edit of a lane that may begin now, and from when another one may. That is zero while
+// none waits, or turns have to end first.
+func (l *lane) ready(now time.Time, replicas int) (card, edit *send, from time.Time) {
 	l.demote(now)
-	card, edit := l.cards.first(), l.edits.first()
+	card, edit = l.cards.first(), l.edits.first()
 	for _, s := range []**send{&card, &edit} {
 		if *s == nil {
 			continue
@@ -60,15 +64,7 @@ func (l *lane) next(now time.Time, replicas int) (first *send, from time.Time) {
 		}
 		*s = nil
 	}
-	switch {
-	case card == nil && edit == nil:
-		return nil, from
-	case card == nil:
-		return edit, from
-	case edit != nil && edit.rank(now) == oldEdit && !l.edited:
-		return edit, from
-	}
-	return card, from
+	return card, edit, from
 }
 
 // demote puts cards that have hardly any time left behind the others of their severity.
@@ -105,6 +101,13 @@ func (l *lane) windowsFor(edit bool) []*window {
 	return l.posting
 }
 
+func (l *lane) last(edit bool) *uint64 {
+	if edit {
+		return &l.lastEdit
+	}
+	return &l.lastCard
+}
+
 func (l *lane) heapOf(s *send) *sends {
 	if s.edit {
 		return &l.edits
@@ -112,32 +115,98 @@ func (l *lane) heapOf(s *send) *sends {
 	return &l.cards
 }
 
-// The ranks of what waits, the most urgent first.
+// held reports that the platform wants a pause in a place other than one, which shares a wide window with it. Some
+// platforms count the cards and the edits of a place apart: they are one place all the same.
+func (l *lane) held(all []*window, wide *window, one *lane, now time.Time) bool {
+	last := len(all) - 1
+	if last < 1 || all[last] != wide || !all[0].until.After(now) {
+		return false
+	}
+	return slices.Index(one.posting, all[0]) != 0 && slices.Index(one.editing, all[0]) != 0
+}
+
+// crowd is what waits in a lane.
+func (l *lane) crowd(to approver.Destination) Crowd {
+	c := Crowd{To: to}
+	for _, s := range slices.Concat(l.edits, l.cards) {
+		card := s.request != "" && !s.edit
+		if c.Since.IsZero() || s.since.Before(c.Since) || card && c.Cards == 0 {
+			c.Since = s.since
+		}
+		if card {
+			c.Cards++
+		} else {
+			c.Other++
+		}
+	}
+	return c
+}
+
+// choose is whose turn it is of those that may begin, or nil if there are none. An old edit goes first, except that
+// it takes turns with cards. It does so in each of its windows, the widest first: where the last turn was an
+// edit's, this one is for the best of the cards that wait there. So cards do not starve behind the edits of another
+// place, such as another topic of a forum, and each turn that an edit gives away is used.
+func choose(ready []*send, now time.Time) *send {
+	first := best(ready, now, func(*send) bool { return true })
+	if first == nil || first.rank(now) != rankOldEdit {
+		return first
+	}
+	for _, w := range slices.Backward(first.lane.editing) {
+		if !w.edited {
+			continue
+		}
+		card := best(ready, now, func(s *send) bool { return !s.edit && slices.Contains(s.lane.posting, w) })
+		if card != nil {
+			return card
+		}
+	}
+	return first
+}
+
+// best is the most urgent of some of those that may begin.
+func best(ready []*send, now time.Time, of func(*send) bool) (first *send) {
+	for _, s := range ready {
+		if of(s) && (first == nil || s.before(first, now)) {
+			first = s
+		}
+	}
+	return first
+}
+
+// The ranks of what waits.
 const (
-	urgentCard = iota
-	oldEdit
-	otherCard
-	otherEdit
+	rankOldEdit = iota
+	rankCard
+	rankYoungEdit
 )
 
+// urgent reports a CATASTROPHIC card, for which room is kept.
 func (s *send) urgent() bool { return !s.edit && s.severity == approver.Catastrophic }
 
 func (s *send) rank(now time.Time) int {
 	switch {
-	case s.urgent():
-		return urgentCard
-	case s.edit && now.Sub(s.since) >= editPatience:
-		return oldEdit
-	case s.edit:
-		return otherEdit
+	case !s.edit:
+		return rankCard
+	case now.Sub(s.since) >= editPatience:
+		return rankOldEdit
 	}
-	return otherCard
+	return rankYoungEdit
 }
 
-// before reports whether a send is more urgent than one for another place.
+// before reports whether a send is more urgent than one for another place. Of those that are as urgent, the place goes
+// first whose last turn was before that of the other one: a crowd in one place must not starve another.
 func (s *send) before(other *send, now time.Time) bool {
 	if a, b := s.rank(now), other.rank(now); a != b {
 		return a < b
+	}
+	if s.severity != other.severity && !s.edit {
+		return s.severity < other.severity
+	}
+	if s.late != other.late {
+		return other.late
+	}
+	if a, b := s.lane.last(s.edit), other.lane.last(other.edit); *a != *b {
+		return *a < *b
 	}
 	return s.sooner(other)
 }

@@ -171,7 +171,7 @@ func (o *outages) tell(ctx context.Context, name string, is outage, failed pause
 	refs, errs := make([]approver.Ref, len(owed)), make([]error, len(owed)+len(cards))
 	_ = inParallel(len(errs), func(n int) error {
 		if n < len(owed) && due(owed[n]) {
-			refs[n], errs[n] = o.alerts.postOnce(ctx, owed[n], draw(owed[n]), outageTurn)
+			refs[n], errs[n] = o.alerts.postOnce(ctx, owed[n], drawn(draw(owed[n])), outageTurn)
 		} else if c := n - len(owed); c >= 0 && old(cards[c]) && due(cards[c].Ref.Destination) {
 			errs[n] = o.channels.updateSoon(ctx, cards[c].Ref, draw(cards[c].Ref.Destination), since, outageTurn)
 		}

@@ -22,12 +22,16 @@ import (
 //
 // Edits come by age; one that only brings the number of calls up to date, or the time left, counts as younger than
 // it is. Edits let new cards go first for a while, because a question is more urgent than what became of another
-// one. An edit that has waited for editPatience takes turns with the new cards of its chat. So neither starves:
-// cards that nobody can answer any more lose their buttons at half of the pace at least, and new ones appear at the
-// other half.
+// one. An edit that has waited for editPatience takes turns with the new cards that count against the same limits,
+// be they of its chat, of another topic of it, or of another chat of the bot. So neither starves: cards that nobody
+// can answer any more lose their buttons at half of the pace at least, and new ones appear at the other half.
+//
+// Where places share a limit, they take turns too, each with the most urgent that it has: a crowd in one of them
+// holds up no other one.
 //
 // CATASTROPHIC cards go before HIGH ones as long as there are any. What a HIGH card loses by that is not silent:
-// its chat is told how many wait, and a request whose card never came is denied for that reason.
+// its chat is told how many wait, and a request whose card never came is denied for that reason. Such news, and
+// alerts, come after the CATASTROPHIC cards and before all others. They get nothing of what is kept for those.
 type outbox struct {
 	queues map[string]*queue // by channel
 }
@@ -52,13 +56,21 @@ type waiter interface {
 	drop()      // it is not needed any more
 }
 
-// A turn is the permission to make one call. Whoever has it ends it, with the call's error.
+// A turn is the permission to make one call. Whoever has it ends it, with the call's error. It ends once; to end it
+// again does nothing.
 type turn func(err error)
+
+// turnLife is after what time a turn that nobody has ended does not count as under way any more: who had it has
+// panicked, or waits for the store. No call takes that long.
+const turnLife = 2 * time.Minute
+
+// guessedHold is how long the whole bot is held at most because the platform wants a pause in two places.
+const guessedHold = 10 * time.Second
 
 // errUnused ends a turn in which the platform was not called.
 var errUnused = errors.New("the platform was not called")
 
-// errNeedless is the error of a send whose request has ended.
+// errNeedless is the error of a send that is not needed any more, such as one whose request has ended.
 var errNeedless = errors.New("it is not needed any more")
 
 // add returns the turn of a send if it has come already. Otherwise the send waits.
@@ -130,23 +142,15 @@ type queue struct {
 	lanes   map[approver.Destination]*lane
 	of      map[string][]*send // by request
 	numbers uint64
+	turns   uint64  // how many have begun
+	running []*send // whose turns have not ended, the oldest first
 	timer   *time.Timer
 	wakes   time.Time // when the timer does
 }
 
 func (q *queue) add(s *send) (now turn) {
 	q.sends()
-	q.mu.Lock()
-	l := q.lane(s.to)
-	q.numbers++
-	s.lane, s.number = l, q.numbers
-	heap.Push(l.heapOf(s), s)
-	if s.request != "" {
-		q.of[s.request] = append(q.of[s.request], s)
-	}
-	begun := q.next(time.Now())
-	q.mu.Unlock()
-	for _, other := range begun {
+	for _, other := range q.enqueue(s) {
 		if other == s {
 			now = q.turnOf(s)
 			continue
@@ -154,6 +158,19 @@ func (q *queue) add(s *send) (now turn) {
 		other.waits.begin(q.turnOf(other))
 	}
 	return now
+}
+
+func (q *queue) enqueue(s *send) (begun []*send) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lane(s.to)
+	q.numbers++
+	s.lane, s.number = l, q.numbers
+	heap.Push(l.heapOf(s), s)
+	if s.request != "" {
+		q.of[s.request] = append(q.of[s.request], s)
+	}
+	return q.next(time.Now())
 }
 
 func (q *queue) lane(to approver.Destination) *lane {
@@ -180,29 +197,69 @@ func (q *queue) windowsOf(to approver.Destination, edit bool) (all []*window) {
 // next begins the turns that have come, and sees to it that somebody looks again in time. The caller holds mu, and
 // tells the waiters after it has let go of it.
 func (q *queue) next(now time.Time) (begun []*send) {
+	q.reap(now)
+	replicas := q.replicas()
+	var ready []*send
 	for {
-		var first *send
-		wake := time.Time{}
+		ready = ready[:0]
+		wake, waits := time.Time{}, false
 		for _, l := range q.lanes {
-			s, from := l.next(now, q.replicas())
-			if s != nil && (first == nil || s.before(first, now)) {
-				first = s
+			card, edit, from := l.ready(now, replicas)
+			for _, s := range []*send{card, edit} {
+				if s != nil {
+					ready = append(ready, s)
+				}
 			}
-			if !from.IsZero() && (wake.IsZero() || from.Before(wake)) {
-				wake = from
-			}
+			wake, waits = earlier(wake, from), waits || len(l.cards)+len(l.edits) > 0
 		}
-		if first == nil {
-			q.wakeAt(wake, now)
-			return begun
+		first := choose(ready, now)
+		if first != nil {
+			q.begin(first, now)
+			begun = append(begun, first)
+			continue
 		}
-		l := first.lane
-		l.edited = first.edit && len(l.cards) > 0 && first.rank(now) == oldEdit
-		for _, w := range l.windowsFor(first.edit) {
-			w.begun++
+		if waits && len(q.running) > 0 {
+			wake = earlier(wake, q.running[0].begun.Add(turnLife))
 		}
-		q.takeOut(first)
-		begun = append(begun, first)
+		q.wakeAt(wake, now)
+		return begun
+	}
+}
+
+// earlier is the earlier of two times, of which a zero one is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// begin begins a turn. The caller holds mu.
+func (q *queue) begin(s *send, now time.Time) {
+	for _, w := range s.lane.windowsFor(s.edit) {
+		w.begun++
+		w.edited = s.edit
+	}
+	q.turns++
+	*s.lane.last(s.edit) = q.turns
+	s.begun = now
+	q.running = append(q.running, s)
+	q.takeOut(s)
+}
+
+// reap gives up turns that nobody has ended. The caller holds mu.
+func (q *queue) reap(now time.Time) {
+	for len(q.running) > 0 && !q.running[0].begun.Add(turnLife).After(now) {
+		q.release(q.running[0])
+	}
+}
+
+// release has a turn not count as begun any more. The caller holds mu.
+func (q *queue) release(s *send) {
+	s.over = true
+	q.running = slices.DeleteFunc(q.running, func(other *send) bool { return other == s })
+	for _, w := range s.lane.windowsFor(s.edit) {
+		w.begun--
 	}
 }
 
@@ -218,11 +275,14 @@ func (q *queue) wakeAt(at, now time.Time) {
 }
 
 func (q *queue) wake() {
+	q.tell(q.woken())
+}
+
+func (q *queue) woken() (begun []*send) {
 	q.mu.Lock()
+	defer q.mu.Unlock()
 	q.wakes = time.Time{}
-	begun := q.next(time.Now())
-	q.mu.Unlock()
-	q.tell(begun)
+	return q.next(time.Now())
 }
 
 func (q *queue) tell(begun []*send) {
@@ -233,37 +293,52 @@ func (q *queue) tell(begun []*send) {
 
 // turnOf is the turn of a send that has begun. What the platform says of its pace holds for all sends.
 func (q *queue) turnOf(s *send) turn {
+	var once sync.Once
 	return func(err error) {
-		q.mu.Lock()
-		now := time.Now()
-		all := s.lane.windowsFor(s.edit)
-		for _, w := range all {
-			w.end(now, !errors.Is(err, errUnused))
-		}
-		if p, ok := errors.AsType[approver.Patience](err); ok {
-			q.hold(all, now, now.Add(p.RetryAfter()))
-		}
-		begun := q.next(now)
-		q.mu.Unlock()
-		q.tell(begun)
+		once.Do(func() { q.tell(q.end(s, err)) })
 	}
 }
 
-// hold keeps the pause that a platform asks for. It does not say whether the pause is for the place or for the
-// whole bot. If another place has one too, it is the bot's.
-func (q *queue) hold(all []*window, now, until time.Time) {
-	if len(all) == 0 {
-		return
+// end ends a turn. One in which the platform was not called does not count.
+func (q *queue) end(s *send, err error) (begun []*send) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := time.Now()
+	if !s.over {
+		q.release(s)
 	}
-	narrow, wide := all[0], all[len(all)-1]
-	for _, l := range q.lanes {
-		for _, other := range [][]*window{l.posting, l.editing} {
-			if len(other) > 0 && other[0] != narrow && other[0].until.After(now) {
-				wide.until = later(wide.until, until)
-			}
+	all := s.lane.windowsFor(s.edit)
+	if !errors.Is(err, errUnused) {
+		for _, w := range all {
+			w.ended = append(w.ended, now)
 		}
 	}
-	narrow.until = later(narrow.until, until)
+	if p, ok := errors.AsType[approver.Patience](err); ok {
+		q.hold(s, now, p.RetryAfter())
+	} else if err == nil || errors.Is(err, approver.ErrFinal) { // it was taken, or read
+		for _, w := range all {
+			w.probes = false
+		}
+	}
+	return q.next(now)
+}
+
+// hold keeps the pause that a platform asks for. It does not say whether the pause is for the place or for the
+// whole bot. If another place that shares the bot's limit has one too, it may be the bot's: then all wait for a
+// moment, and one call finds out.
+func (q *queue) hold(s *send, now time.Time, pause time.Duration) {
+	all := s.lane.windowsFor(s.edit)
+	if len(all) == 0 || pause <= 0 {
+		return
+	}
+	wide := all[len(all)-1]
+	for _, l := range q.lanes {
+		if l.held(l.posting, wide, s.lane, now) || l.held(l.editing, wide, s.lane, now) {
+			wide.hold(now.Add(min(pause, guessedHold)), true)
+			break
+		}
+	}
+	all[0].hold(now.Add(pause), false)
 }
 
 // takeOut removes a send from the queue. The caller holds mu.
@@ -290,15 +365,19 @@ func (q *queue) remove(s *send) bool {
 }
 
 func (q *queue) drop(request string) {
+	for _, s := range q.dropped(request) {
+		s.waits.drop()
+	}
+}
+
+func (q *queue) dropped(request string) []*send {
 	q.mu.Lock()
+	defer q.mu.Unlock()
 	all := slices.Clone(q.of[request])
 	for _, s := range all {
 		q.takeOut(s)
 	}
-	q.mu.Unlock()
-	for _, s := range all {
-		s.waits.drop()
-	}
+	return all
 }
 
 func (q *queue) busy(to approver.Destination, edit bool) bool {
@@ -325,23 +404,21 @@ func (b *outbox) crowds(channel string) (all []Crowd) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for to, l := range q.lanes {
-		c := Crowd{To: to}
-		for _, s := range slices.Concat(l.edits, l.cards) {
-			card := s.request != "" && !s.edit
-			if c.Since.IsZero() || s.since.Before(c.Since) || card && c.Cards == 0 {
-				c.Since = s.since
-			}
-			if card {
-				c.Cards++
-			} else {
-				c.Other++
-			}
-		}
-		if c.Cards+c.Other > 0 {
+		if c := l.crowd(to); c.Cards+c.Other > 0 {
 			all = append(all, c)
 		}
 	}
 	return all
+}
+
+// crowd is what waits in one place.
+func (b *outbox) crowd(to approver.Destination) Crowd {
+	for _, c := range b.crowds(to.Channel) {
+		if c.To == to {
+			return c
+		}
+	}
+	return Crowd{To: to}
 }
 
 // waits reports whether a card of a request waits for its turn in a place.

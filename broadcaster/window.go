@@ -1,6 +1,7 @@
 package broadcaster
 
 import (
+	"math"
 	"time"
 
 	"approver.example"
@@ -11,18 +12,35 @@ import (
 // way never arrive together.
 type window struct {
 	approver.Limit
-	begun int         // turns that have not ended
-	ended []time.Time // the ends of turns that still count, oldest first
-	until time.Time   // before which the platform wants nothing
+	begun  int         // turns that have not ended
+	ended  []time.Time // the ends of turns that still count, oldest first
+	until  time.Time   // before which the platform wants nothing
+	probes bool        // one turn at a time, until the platform has taken one: until was a guess
+	edited bool        // the last turn was an edit's
 }
 
-// share is the limit for one of several daemons that send for the same bot.
+// share is the limit for one of several daemons that send for the same bot. What is kept for CATASTROPHIC cards
+// is at least one for each.
 func (w *window) share(replicas int, urgent bool) (most int, within time.Duration) {
+	if w.Most <= 0 || w.Within <= 0 {
+		return math.MaxInt, 0
+	}
 	most, within = w.Most/replicas, w.Within
-	if most == 0 { // less than one in this time
+	kept, spare := 0, min(w.Urgent, w.Most-1)
+	if spare > 0 {
+		kept = max(min(spare/replicas, most-1), 1)
+	}
+	switch {
+	case most > kept:
+	case kept > 0:
+		// Daemons that may send only one have no room to keep. Each sends the others more slowly, by what is kept for
+		// all, and one CATASTROPHIC card more: few of them have one at once.
+		most = 1 + kept
+		within = max(within, w.Within*time.Duration(replicas)/time.Duration(w.Most-spare))
+	case most == 0: // less than one in this time
 		return 1, w.Within * time.Duration(replicas) / time.Duration(w.Most)
 	}
-	if kept := w.Urgent / replicas; !urgent && kept < most {
+	if !urgent {
 		most -= kept
 	}
 	return most, within
@@ -38,6 +56,8 @@ func (w *window) room(now time.Time, replicas int, urgent bool) (from time.Time,
 	w.ended = w.ended[gone:]
 	from = w.until
 	switch over := w.begun + len(w.ended) - most; { // that many have to be forgotten, and one more
+	case w.probes && w.begun > 0:
+		return from, false
 	case over < 0:
 	case over >= len(w.ended):
 		return from, false
@@ -47,11 +67,9 @@ func (w *window) room(now time.Time, replicas int, urgent bool) (from time.Time,
 	return from, true
 }
 
-// end ends a turn. One that was not used does not count.
-func (w *window) end(now time.Time, used bool) {
-	if w.begun--; used {
-		w.ended = append(w.ended, now)
-	}
+// hold keeps a pause. It is a guess if the platform did not ask for it here.
+func (w *window) hold(until time.Time, guess bool) {
+	w.until, w.probes = later(w.until, until), w.probes || guess
 }
 
 func later(a, b time.Time) time.Time {

@@ -15,6 +15,6 @@ func (c *Channel) Pace(to approver.Destination, edit bool) []approver.Limit {
 	}
 	return []approver.Limit{
 		{What: what + to.Conversation, Most: 4, Within: 5 * time.Second},
-		{What: "bot", Most: 40, Within: time.Second},
+		{What: "bot", Most: 40, Within: time.Second, Urgent: 4},
 	}
 }

@@ -17,6 +17,6 @@ func (c *Channel) Pace(to approver.Destination, edit bool) []approver.Limit {
 	}
 	return []approver.Limit{
 		{What: "messages " + to.Conversation, Most: 3, Within: 3300 * time.Millisecond},
-		{What: "messages", Most: 200, Within: time.Minute},
+		{What: "messages", Most: 200, Within: time.Minute, Urgent: 20},
 	}
 }

@@ -17,5 +17,5 @@ func (c *Channel) Pace(to approver.Destination, _ bool) []approver.Limit {
 	if n, err := strconv.ParseInt(chat, 10, 64); err != nil || n < 0 {
 		limits = append(limits, approver.Limit{What: "group " + chat, Most: 17, Within: time.Minute, Urgent: 3})
 	}
-	return append(limits, approver.Limit{What: "bot", Most: 25, Within: time.Second})
+	return append(limits, approver.Limit{What: "bot", Most: 25, Within: time.Second, Urgent: 3})
 }
