@@ -140,8 +140,8 @@ func TestPlacesShareTheirLimits(t *testing.T) {
 	}
 }
 
-// The story: edits and cards of many chats shared the bot's limit, and the card of a chat whose edits were old waited for
-// as long as other chats had more urgent ones. A turn that an edit gives away is for the cards of its own chat.
+// The story: edits and cards of many chats shared the bot's limit, and the card of a chat whose edits were old waited
+// for as long as other chats had more urgent ones. A turn that an edit gives away is for the cards of its own chat.
 func TestATurnGivenAwayIsForTheSameChat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, b := &sent{}, pacedBy(crowdedBot, 1)
@@ -259,8 +259,8 @@ func TestOneChatDoesNotHoldTheBot(t *testing.T) {
 	})
 }
 
-// The story: a platform asked for an hour in one chat and for a day in another one, and nothing was sent to any chat for
-// an hour. That two chats are held is a guess about the bot: after a moment one call finds out whether it is true.
+// The story: a platform asked for an hour in one chat and for a day in another one, and nothing was sent to any chat
+// for an hour. That two chats are held is a guess about the bot: after a moment one call finds out whether it is true.
 func TestAGuessIsTried(t *testing.T) {
 	for name, holds := range map[string]bool{"the bot is free": false, "the bot is held": true} {
 		t.Run(name, func(t *testing.T) {
@@ -316,8 +316,8 @@ func TestNoLimit(t *testing.T) {
 	}
 }
 
-// The story: a channel panicked, and from then on nothing went to it: what it had locked stayed so, and the turn that it
-// had never ended.
+// The story: a channel panicked, and from then on nothing went to it: what it had locked stayed so, and the turn that
+// it had never ended.
 func TestAPanicHoldsUpNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		panics := true
@@ -350,8 +350,8 @@ func TestAPanicHoldsUpNothing(t *testing.T) {
 	})
 }
 
-// The story: the message that says how many requests wait, and alerts, counted as CATASTROPHIC cards that were too late:
-// they went before each of those, and into the room that is kept for them.
+// The story: the message that says how many requests wait, and alerts, counted as CATASTROPHIC cards that were too
+// late: they went before each of those, and into the room that is kept for them.
 func TestNewsComesAfterTheMostUrgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newPaced(t, newMemKV(), approver.Limit{Most: 2, Within: 40 * time.Second, Urgent: 1})
