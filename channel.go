@@ -300,6 +300,23 @@ type Taker interface {
 	Takes(s Severity) bool
 }
 
+// A Pager is an extra ability of a channel that only calls people to the other channels, as a paging service
+// does. Nobody can answer there, so it is a [Taker] that takes nothing, what it sends never has a code, and
+// a page is no card that people could have seen the request on.
+type Pager interface {
+	// Where says on which channels the card of a request is now. It comes before Run.
+	Where(shown func(ctx context.Context, request string) []string)
+}
+
+// A Reminder is an extra ability of a channel that can draw people's attention to a card.
+type Reminder interface {
+	// Remind sends a text beside a card, as a reply to it if the platform has such a thing. It does not
+	// change the card, and is not tried again. It returns the message.
+	Remind(ctx context.Context, card Ref, text string) (Ref, error)
+	// Unremind deletes a message of Remind. One that is gone already is no error.
+	Unremind(ctx context.Context, reminder Ref) error
+}
+
 // A Commander is an extra ability of a channel whose commands are not /approve and /deny.
 type Commander interface {
 	// Commands are the names of the commands that approve and deny, as people type them.

@@ -95,7 +95,8 @@ func (l *alerts) everywhere(
 	agent, done := l.whoOf(r.Call), make([]bool, len(chats))
 	_ = inParallel(len(chats), func(n int) error {
 		to := chats[n]
-		done[n] = !slices.Contains(l.Destinations, to) || l.post(ctx, to, l.card(r, agent, l.cards.textsOf(to)))
+		done[n] = !slices.Contains(l.Destinations, to) || l.channels.pages(to.Channel) ||
+			l.post(ctx, to, l.card(r, agent, l.cards.textsOf(to)))
 		return nil
 	})
 	for n, to := range chats {

@@ -116,6 +116,7 @@ func (a *Approvers) nobody(s approver.Severity) (why display.Message) {
 	people := a.Counting()
 	for _, name := range slices.Sorted(maps.Keys(a.channels.shownWhere())) {
 		switch {
+		case a.channels.pages(name): // nobody expects answers from there
 		case !slices.ContainsFunc(slices.Collect(maps.Keys(people)),
 			func(id approver.Identity) bool { return id.Channel == name }):
 			add(display.Msg("of %s no approver counts", name))
@@ -128,6 +129,9 @@ func (a *Approvers) nobody(s approver.Severity) (why display.Message) {
 		default:
 			return display.Message{}
 		}
+	}
+	if why.Format == "" {
+		return display.Msg("no channel is configured")
 	}
 	return why
 }

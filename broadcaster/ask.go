@@ -92,9 +92,9 @@ func (b *Broadcaster) blocked(
 	} else {
 		v = why.Blocked("the approval could not be obtained, so the call was blocked: "+publicCause(err), err.Error())
 	}
-	v.Unanswered = limited || isAny(err, errNobody, errNobodyLeft, errNoTime)
+	v.Unanswered = limited || isQuiet(err) || isAny(err, errNobody, errNobodyLeft, errNoTime)
 	level := slog.LevelWarn
-	if limited || isAny(err, context.Canceled, approver.ErrOutdated, errNobodyLeft, errNobody, errNoTime) {
+	if limited || isQuiet(err) || isAny(err, context.Canceled, approver.ErrOutdated, errNobodyLeft, errNobody, errNoTime) {
 		level = slog.LevelDebug // the log line of the answer says why, and a stopped agent is no problem
 	}
 	b.Log.Log(ctx, level, note, "call", call.ID, "error", err)

@@ -38,6 +38,7 @@ type Broadcaster struct {
 	poster    *poster
 	senders   *senders
 	digests   *digests
+	escalator *escalator
 	backlog   *backlog
 	uptime    *uptime
 	releases  *releases
@@ -105,6 +106,10 @@ func (b *Broadcaster) compose() {
 		Options: o, cards: b.Cards, channels: b.Channels, requests: b.Requests, codes: b.codes, editor: b.editor,
 		history: b.history, tasks: b.tasks, uptime: b.uptime, senders: b.senders,
 	}
+	b.escalator = &escalator{
+		Options: o, approvers: b.Approvers, channels: b.Channels, requests: b.Requests, codes: b.codes, editor: b.editor,
+		poster: b.poster, tasks: b.tasks,
+	}
 	b.Grants = &Grants{
 		Options: o, approvers: b.Approvers, cards: b.Cards, controls: b.Controls, requests: b.Requests, editor: b.editor,
 		records: b.records,
@@ -126,12 +131,14 @@ func (b *Broadcaster) compose() {
 	}
 	b.sweeper = &sweeper{
 		Options: o, deeds: b.deeds, grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor,
-		history: b.history, poster: b.poster, records: b.records, senders: b.senders, tasks: b.tasks, uptime: b.uptime,
+		history: b.history, poster: b.poster, escalator: b.escalator, records: b.records, senders: b.senders,
+		tasks: b.tasks, uptime: b.uptime,
 	}
 	b.Environments = &Environments{Options: o, requests: b.Requests, records: b.records, tasks: b.tasks}
 	b.opener = &opener{
 		Options: o, approvers: b.Approvers, controls: b.Controls, environments: b.Environments, requests: b.Requests,
-		codes: b.codes, editor: b.editor, history: b.history, poster: b.poster, records: b.records, tasks: b.tasks,
+		codes: b.codes, editor: b.editor, history: b.history, poster: b.poster, escalator: b.escalator, records: b.records,
+		tasks: b.tasks,
 	}
 	b.lockout = &lockout{Options: o, controls: b.Controls, records: b.records}
 	b.waiting = &waitingCalls{calls: map[string]waitingCall{}}
@@ -159,6 +166,9 @@ func (b *Broadcaster) introduce() {
 		}
 		if r, is := c.(rememberer); is {
 			r.Remember(newMemory(r.LeaseName(), b.Store, b.sealer))
+		}
+		if p, is := c.(approver.Pager); is {
+			p.Where(b.whereShown)
 		}
 	}
 }

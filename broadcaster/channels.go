@@ -36,6 +36,7 @@ func (h *Channels) stateOf(c approver.Channel) ChannelState {
 	s.Cards = h.states.cardsOf(c.Name(), h.Destinations)
 	s.Solo = soloOf(c) != nil
 	s.Crowds = h.outbox.crowds(c.Name())
+	s.Pages = h.pages(c.Name())
 	if r, ok := c.(approver.Receiver); ok {
 		s.Receiver, s.Reception = true, r.Reception()
 		if !s.Up && s.There == nil && !s.was.Since.IsZero() { // it is still the same problem

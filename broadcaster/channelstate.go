@@ -65,6 +65,8 @@ type ChannelState struct {
 	// Receiver. Of other channels only Ended says so.
 	approver.Reception
 	Receiver bool
+	// Pages reports a channel that only calls people to the others: no answers arrive from it.
+	Pages bool
 	// Solo reports a channel that receives in one process only, and Leads that this
 	// process is the one. A channel that is not Solo receives in each process.
 	Solo, Leads bool

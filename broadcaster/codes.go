@@ -29,13 +29,13 @@ func (m *codes) mint(r *Request, to []approver.Destination, now time.Time) ([]co
 		if err != nil {
 			return nil, err
 		}
-		p := Posting{To: d, Until: now.Add(sendingFor), Code: w.hash}
+		p := Posting{To: d, Until: now.Add(sendingFor), Code: w.hash, Page: m.channels.pages(d.Channel)}
 		p.Whole = m.channels.fits(d.Channel,
 			func() approver.Card { return m.cards.card(*r, m.cards.textsOf(d), w.code) })
 		if m.channels.screen(d.Channel) {
 			p.Hub = m.Host
 		}
-		if r.Renews {
+		if r.Renews && !p.Page {
 			p.CodeTill = now.Add(codeLife)
 		}
 		r.Postings, ways = append(r.Postings, p), append(ways, w)

@@ -51,6 +51,9 @@ func (d *poster) post(ctx context.Context, r Request, codes map[int]tokens.Code,
 	var now sync.WaitGroup
 	for _, i := range slices.Clone(v.under) {
 		c := &carried{delivery: v, i: i, code: codes[i], send: sendOf(r, i, v.began)}
+		if r.Postings[i].Page {
+			c.code = tokens.Code{} // nobody can answer there
+		}
 		c.waits = c
 		if end := d.channels.outbox.add(&c.send); end != nil {
 			now.Go(func() { c.tell(ctx, d.postUntil(ctx, r, c, PostTimeout, end)) })

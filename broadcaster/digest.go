@@ -54,6 +54,9 @@ func (g *digests) run(ctx context.Context) {
 	for sleep(ctx, digestLook) {
 		waiting := map[approver.Destination]Crowd{}
 		for name := range g.channels.byName {
+			if g.channels.pages(name) { // nobody reads there
+				continue
+			}
 			for _, c := range g.channels.outbox.crowds(name) {
 				waiting[c.To] = c
 			}

@@ -41,6 +41,7 @@
 //	uptime        since when this process and its store are available (uptime.go)
 //	senders       which processes have something to send, and whose cards are left (senders.go)
 //	poster        posts cards, and posts anew those that were lost (poster.go, delivery.go, repost.go)
+//	escalator     takes requests up the ladder (ladder.go, and package ladder)
 //	backlog       writes records to the audit that failed before (backlog.go)
 //	Controller    freezes, pauses, observe mode (controller.go, modes.go)
 //	Grants        a yes that lasts, and whether a yes still counts (grants.go, grants_list.go)

@@ -55,8 +55,9 @@ var ErrIncomplete = errors.New("some requests cannot be read")
 // agent waits for people anyway, so it can wait for the store.
 func passing(err error) bool {
 	var many *approver.TooManyError
-	return !errors.As(err, &many) && !isVoid(err) && !isAny(err, ErrNotBound, approver.ErrTampered, sealing.ErrUnknownKey,
-		approver.ErrNotFound, approver.ErrConflict, errNoTime, errTooOld, errReused, errNotRunning, errNobody, errNobodyLeft)
+	return !errors.As(err, &many) && !isVoid(err) && !isQuiet(err) && !isAny(err, ErrNotBound, approver.ErrTampered,
+		sealing.ErrUnknownKey, approver.ErrNotFound, approver.ErrConflict, errNoTime, errTooOld, errReused, errNotRunning,
+		errNobody, errNobodyLeft)
 }
 
 // comesBack reports an error of the store that may be over soon. An error that the record
@@ -120,6 +121,8 @@ func publicCause(err error) string {
 		}
 	}
 	switch {
+	case isQuiet(err):
+		return err.Error() + quietCure
 	case errors.Is(err, ErrNotBound):
 		return "the call is not the one that was put before people"
 	case errors.Is(err, errNobodyLeft):

@@ -27,6 +27,7 @@ type send struct {
 	hasty    time.Time // from when there is hardly any time left to answer
 	since    time.Time // when it began to wait; later for what has time
 	request  string    // with whose end it is needless; empty if with none
+	aside    bool      // it only points to a card that is there: cards of its severity go first
 	waits    waiter
 
 	lane   *lane
@@ -129,7 +130,7 @@ func (l *lane) held(all []*window, wide *window, one *lane, now time.Time) bool 
 func (l *lane) crowd(to approver.Destination) Crowd {
 	c := Crowd{To: to}
 	for _, s := range slices.Concat(l.edits, l.cards) {
-		card := s.request != "" && !s.edit
+		card := s.card()
 		if c.Since.IsZero() || s.since.Before(c.Since) || card && c.Cards == 0 {
 			c.Since = s.since
 		}
@@ -181,7 +182,10 @@ const (
 )
 
 // urgent reports a CATASTROPHIC card, for which room is kept.
-func (s *send) urgent() bool { return !s.edit && s.severity == approver.Catastrophic }
+func (s *send) urgent() bool { return !s.edit && !s.aside && s.severity == approver.Catastrophic }
+
+// card reports that a request waits with it for being shown.
+func (s *send) card() bool { return s.request != "" && !s.edit && !s.aside }
 
 func (s *send) rank(now time.Time) int {
 	switch {
@@ -202,6 +206,9 @@ func (s *send) before(other *send, now time.Time) bool {
 	if s.severity != other.severity && !s.edit {
 		return s.severity < other.severity
 	}
+	if s.aside != other.aside {
+		return other.aside
+	}
 	if s.late != other.late {
 		return other.late
 	}
@@ -215,6 +222,9 @@ func (s *send) before(other *send, now time.Time) bool {
 func (s *send) sooner(other *send) bool {
 	if s.severity != other.severity && !s.edit {
 		return s.severity < other.severity
+	}
+	if s.aside != other.aside {
+		return other.aside
 	}
 	if s.late != other.late {
 		return other.late

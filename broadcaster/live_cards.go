@@ -48,6 +48,9 @@ func (s *liveCards) note(r Request, codes map[int]tokens.Code) {
 	defer s.mu.Unlock()
 	c := s.open(r)
 	for i, code := range codes {
+		if r.Postings[i].Page { // it stays as it is while its request waits
+			continue
+		}
 		c.cards[i] = &liveCard{code: code, hash: r.Postings[i].Code, more: r.More}
 	}
 }

@@ -22,6 +22,7 @@ type opener struct {
 	editor       *editor
 	history      *history
 	poster       *poster
+	escalator    *escalator
 	records      *records
 	tasks        *tasks
 }
@@ -235,6 +236,10 @@ func (o *opener) create(ctx context.Context, q question, c *claim) (Request, err
 	if err != nil {
 		return Request{}, err
 	}
+	to, climb, err := o.escalator.first(q.why, q.call, to, now)
+	if err != nil {
+		return Request{}, err
+	}
 	ttl, readable := o.lifetimes(ctx, q.call, q.why)
 	if ttl <= 0 {
 		return Request{}, errNoTime
@@ -253,7 +258,7 @@ func (o *opener) create(ctx context.Context, q question, c *claim) (Request, err
 		ID: id, CallID: q.call.ID, Holder: q.holder, Fingerprint: q.bound.Fingerprint,
 		Unbound: q.call.Display().MaskNames(q.bound.Unbound), Call: kept, Verdict: q.why,
 		Created: now, Due: now.Add(ttl), Deadline: now.Add(readable), State: approver.Pending, Notice: controls.Notice(now),
-		Notices: controls.notices(now),
+		Notices: controls.notices(now), Climb: climb,
 	}
 	_, r.Renews = o.waits(q.call, q.why.Severity)
 	switch {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster/ladder"
 	"approver.example/broadcaster/sealing"
 	"approver.example/display"
 )
@@ -28,6 +29,8 @@ type Options struct {
 	People       approver.People // who may answer, until Approvers.Set
 	Channels     []approver.Channel
 	Destinations []approver.Destination
+	// Ladder says which destinations get a card at once, and which later; the zero value is all at once.
+	Ladder ladder.Plan
 	// Fingerprint says what would run if the call were released now.
 	Fingerprint func(context.Context, approver.ToolCall) (approver.Binding, error)
 	// Limit counts a question to people before it is asked, also one of a process about

@@ -55,7 +55,7 @@ func (o *outages) watch(ctx context.Context) {
 // others are the chats of the other channels.
 func (o *outages) others(name string) (to []approver.Destination) {
 	for _, d := range o.Destinations {
-		if d.Channel != name {
+		if d.Channel != name && !o.channels.pages(d.Channel) {
 			to = append(to, d)
 		}
 	}

@@ -16,7 +16,8 @@ import (
 //
 // # Whose turn it is
 //
-// New cards come by severity, then the one that would be too late first, then the oldest. Where more is asked than
+// New cards come by severity, then the one that would be too late first, then the oldest. A reminder comes after the
+// cards of its severity. Where more is asked than
 // a chat takes, that alone would show each card at the very end of its time, when nobody can answer it any more. So
 // a card that has hardly any time left lets the others of its severity go first.
 //
@@ -429,5 +430,5 @@ func (b *outbox) waits(request string, to approver.Destination) bool {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return slices.ContainsFunc(q.of[request], func(s *send) bool { return s.to == to && !s.edit })
+	return slices.ContainsFunc(q.of[request], func(s *send) bool { return s.to == to && s.card() })
 }

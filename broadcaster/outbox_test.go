@@ -94,12 +94,14 @@ func TestWhoseTurnItIs(t *testing.T) {
 		}{ // in the order of their turns
 			{"catastrophic, soon too late", send{due: in(time.Hour)}},
 			{"catastrophic", send{due: in(2 * time.Hour)}},
+			{"catastrophic, a reminder", send{aside: true}},
 			{"high, soon too late", high(time.Minute)},
 			{"high, the older", high(time.Hour)},
 			{"high, the younger",
 				send{severity: approver.High, due: in(time.Hour), hasty: in(time.Hour), since: in(time.Second)}},
 			{"high, with some time left", high(20 * time.Second)},
 			{"high, with hardly any time left", high(10 * time.Second)},
+			{"high, a reminder", send{severity: approver.High, aside: true}},
 			{"edit", send{edit: true, since: in(time.Hour)}}, // it never gets old here
 			{"a younger edit", send{edit: true, since: in(2 * time.Hour)}},
 		}

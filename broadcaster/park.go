@@ -154,5 +154,7 @@ func (o *opener) park(ctx context.Context, r Request, call approver.ToolCall) (R
 // first, or it must be on its way to them.
 func mayPark(r Request, at time.Time) bool {
 	return r.State == approver.Pending && !at.IsZero() && !time.Now().Before(at) &&
-		slices.ContainsFunc(r.Postings, func(p Posting) bool { return p.Phase == Posted || p.Phase == Sending && p.Full })
+		slices.ContainsFunc(r.Postings, func(p Posting) bool {
+			return !p.Page && (p.Phase == Posted || p.Phase == Sending && p.Full)
+		})
 }

@@ -310,11 +310,11 @@ func (d *poster) logReport(r Request, rep report, channel string) {
 // card whose post was not confirmed may be visible, so its request stays open.
 func (d *poster) noteUnreachable(ctx context.Context, id string) {
 	r, err := d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-		if r.State != approver.Pending { // somebody has answered without a card
+		if r.State != approver.Pending || !r.Climb.Next.IsZero() { // answered without a card, or the ladder goes on
 			return r, ErrSettled
 		}
 		for _, p := range r.Postings {
-			if p.Phase == Posted || p.Phase == Sending || p.Unsure && p.Phase != Void {
+			if !p.Page && (p.Phase == Posted || p.Phase == Sending || p.Unsure && p.Phase != Void) {
 				return r, ErrTooSoon
 			}
 		}

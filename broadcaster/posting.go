@@ -24,19 +24,21 @@ const (
 
 // A Posting is one card of a request.
 type Posting struct {
-	To       approver.Destination `json:"to"`
-	Hub      string               `json:"hub,omitempty"` // the only one that can see and change a volatile card
-	Code     tokens.Hash          `json:"code"`
-	Phase    Phase                `json:"phase"`
-	Ref      approver.Ref         `json:"ref,omitzero"`
-	PostedAt time.Time            `json:"posted_at,omitzero"` // since when it is known to be visible
-	Until    time.Time            `json:"until,omitzero"`     // a Sending card is given up after this
-	Shown    bool                 `json:"shown,omitempty"`    // the card shows the settled state
-	Attempts int                  `json:"attempts,omitzero"`  // failed tries to show it
-	GivenUp  bool                 `json:"given_up,omitempty"` // it is not tried any more
-	Next     time.Time            `json:"next,omitzero"`      // before which it is not tried again
-	// Sender is the process that is still about to post the card, if that takes longer: it says that it is there, and
-	// moves Until on. Full reports that its chat took no more messages.
+	To  approver.Destination `json:"to"`
+	Hub string               `json:"hub,omitempty"` // the only one that can see and change a volatile card
+	// Page reports that it only calls people to the other cards: it shows nobody the request.
+	Page     bool         `json:"page,omitempty"`
+	Code     tokens.Hash  `json:"code"`
+	Phase    Phase        `json:"phase"`
+	Ref      approver.Ref `json:"ref,omitzero"`
+	PostedAt time.Time    `json:"posted_at,omitzero"` // since when it is known to be visible
+	Until    time.Time    `json:"until,omitzero"`     // a Sending card is given up after this
+	Shown    bool         `json:"shown,omitempty"`    // the card shows the settled state
+	Attempts int          `json:"attempts,omitzero"`  // failed tries to show it
+	GivenUp  bool         `json:"given_up,omitempty"` // it is not tried any more
+	Next     time.Time    `json:"next,omitzero"`      // before which it is not tried again
+	// Sender is the process that is still about to post the card, if that takes longer: it says that it is there,
+	// and moves Until on. Full reports that its chat took no more messages.
 	Sender string `json:"sender,omitempty"`
 	Full   bool   `json:"full,omitempty"`
 	// Refused are the processes that the platform refused for good, for an edit or for the
@@ -196,7 +198,9 @@ type Postings []Posting
 
 // unseen reports that none of the cards was ever visible to people.
 func (ps Postings) unseen() bool {
-	return len(ps) > 0 && !slices.ContainsFunc(ps, func(p Posting) bool { return p.Ref.Message != "" || len(p.Also) > 0 })
+	return len(ps) > 0 && !slices.ContainsFunc(ps, func(p Posting) bool {
+		return !p.Page && (p.Ref.Message != "" || len(p.Also) > 0)
+	})
 }
 
 // leftBy reports that a process left a card of a place to the others.
@@ -206,7 +210,7 @@ func (ps Postings) leftBy(process string, to approver.Destination) bool {
 
 // crowded reports that a card was not posted because its chat took no more messages.
 func (ps Postings) crowded() bool {
-	return slices.ContainsFunc(ps, func(p Posting) bool { return p.Phase == Sending && p.Full })
+	return slices.ContainsFunc(ps, func(p Posting) bool { return !p.Page && p.Phase == Sending && p.Full })
 }
 
 // hold reports that a message is noted as one of the cards.

@@ -55,6 +55,8 @@ type Request struct {
 	Revoked string `json:"revoked,omitempty"`
 	// Deeds are what people did to the request, until all of that is done and in the audit.
 	Deeds []Deed `json:"deeds,omitempty"`
+	// Climb is how far the request has come on the ladder.
+	Climb Climb `json:"climb,omitzero"`
 	// Untold is whom the request owes an alert.
 	Untold Untold `json:"untold,omitzero"`
 	// WithdrawAt is when the request is withdrawn because its courier is gone.

@@ -41,11 +41,16 @@ const (
 )
 
 // route judges the way of a request that was asked at a time. A card that was refused, as by a screen that nobody
-// watches, is no way, and one that may be before people is one.
-func (h *Channels) route(cards Postings, asked time.Time) route {
+// watches, is no way, nor is a page, and one that may be before people is one. So is a step of the ladder that was not
+// taken yet: it is taken soon if nothing else is delivered.
+func (h *Channels) route(r Request, asked time.Time) route {
+	if !r.Climb.Next.IsZero() {
+		return open
+	}
 	way := open
-	for _, p := range cards {
+	for _, p := range r.Postings {
 		switch s := h.State(p.To.Channel); {
+		case p.Page:
 		case p.Phase == Posted, p.Unsure:
 			return open
 		case p.Phase == Void, p.Phase == Failed:
@@ -94,7 +99,7 @@ func (d *poster) hopeless(ctx context.Context, r Request, began time.Time, rep *
 	p := r.Postings[rep.i]
 	var patience approver.Patience
 	switch {
-	case d.noWay(ctx, r, p.To.Channel, began, rep.err):
+	case d.noWay(ctx, r, began, rep.err):
 		rep.left = d.leaves(r, p)
 		return true
 	case errors.As(rep.err, &patience): // one bot is asked for it, whoever posts
@@ -104,19 +109,23 @@ func (d *poster) hopeless(ctx context.Context, r Request, began time.Time, rep *
 	return rep.left
 }
 
-// noWay reports that the channel of a card has ended, err says, and so has every other way of the request to people.
+// noWay reports that the channel of a card has ended, as err says, and so has every other way of the request to people.
 // To be sure, those channels are run once more.
-func (d *poster) noWay(ctx context.Context, r Request, channel string, began time.Time, err error) bool {
+func (d *poster) noWay(ctx context.Context, r Request, began time.Time, err error) bool {
 	if !errors.Is(err, errEnded) {
 		return false
 	}
-	d.channels.wake(channel, began)
 	for {
 		now, _, err := d.requests.load(ctx, r.ID)
 		if err != nil || now.State != approver.Pending {
 			return false
 		}
-		way := d.channels.route(now.Postings, began)
+		for _, p := range now.Postings { // of a step that was taken before, too
+			if p.Phase == Sending && !p.Page {
+				d.channels.wake(p.To.Channel, began)
+			}
+		}
+		way := d.channels.route(now, began)
 		if way != unproven {
 			return way == closed
 		}
@@ -124,7 +133,7 @@ func (d *poster) noWay(ctx context.Context, r Request, channel string, began tim
 			if time.Since(began) > proveWithin || !sleep(ctx, pollEvery/2) {
 				return false
 			}
-			way = d.channels.route(now.Postings, began)
+			way = d.channels.route(now, began)
 		}
 	}
 }
@@ -151,6 +160,16 @@ const seeLog = ". The operator finds why in approver's log, and in what approver
 // unreached says, after a sentence, why nobody was shown a request, to its agent and to people. What a platform
 // answered is for people alone: an error may hold more than an agent may know.
 func (h *Channels) unreached(r Request) (agent, people string) {
+	agent, people = h.outOfReach(r)
+	if r.Climb.Quiet.After(r.Resolution.At) {
+		quiet := ". Other chats have " + quietError{r.Climb.Quiet.UTC()}.Error() + quietCure
+		return agent + quiet, people + quiet
+	}
+	return agent, people
+}
+
+// outOfReach is unreached without what quiet hours have to do with it.
+func (h *Channels) outOfReach(r Request) (agent, people string) {
 	if agent, people = h.shutOut(r.Postings); agent != "" {
 		return agent, people
 	}
@@ -170,7 +189,7 @@ func (h *Channels) shutOut(cards Postings) (agent, people string) {
 	for _, p := range cards {
 		s := h.State(p.To.Channel)
 		switch {
-		case h.screen(p.To.Channel), p.Phase == Void:
+		case h.screen(p.To.Channel), p.Phase == Void, p.Page:
 		case s.shutOut():
 			if name := h.sinceWhen(p.To.Channel, s); !slices.Contains(names, name) {
 				names = append(names, name)
@@ -199,7 +218,7 @@ func (h *Channels) sinceWhen(name string, s ChannelState) string {
 // whys say of each card that nobody saw why not, as far as that is known now.
 func (h *Channels) whys(cards Postings) (whys []string) {
 	for _, p := range cards {
-		if h.screen(p.To.Channel) || p.Phase == Void {
+		if h.screen(p.To.Channel) || p.Phase == Void || p.Page {
 			continue
 		}
 		name, why := p.To.Channel, p.Error

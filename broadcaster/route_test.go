@@ -324,10 +324,14 @@ func TestACardThatMayBeVisibleIsAWay(t *testing.T) {
 		x.one.shut(true)
 		time.Sleep(10 * time.Minute)
 		next := Posting{To: gone.To, Phase: Sending}
-		if got := x.Channels.route(Postings{next}, time.Time{}); got != closed {
+		if got := x.Channels.route(Request{Postings: Postings{next}}, time.Time{}); got != closed {
 			t.Errorf("without it: %v", got)
 		}
-		if got := x.Channels.route(Postings{gone, next}, time.Time{}); got != open {
+		page := Posting{To: gone.To, Phase: Posted, Page: true} // which shows nobody the request
+		if got := x.Channels.route(Request{Postings: Postings{next, page}}, time.Time{}); got != closed {
+			t.Errorf("with a page: %v", got)
+		}
+		if got := x.Channels.route(Request{Postings: Postings{gone, next}}, time.Time{}); got != open {
 			t.Errorf("with it: %v", got)
 		}
 	})

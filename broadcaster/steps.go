@@ -284,8 +284,8 @@ func (r Request) Take(
 	return taken, nil
 }
 
-// Attention is when the request next needs work: a card to post anew, a withdrawal, the
-// deadline, a card to update, or the end of the time in which a yes is repeated. Zero means
+// Attention is when the request next needs work: a card to post anew, the next step of the ladder, a
+// withdrawal, the deadline, a card to update, or the end of the time in which a yes is repeated. Zero means
 // never.
 func (r Request) Attention(now time.Time) time.Time {
 	var next time.Time
@@ -300,6 +300,13 @@ func (r Request) Attention(now time.Time) time.Time {
 		for _, c := range r.Also {
 			sooner(c.WithdrawAt)
 		}
+	}
+	if r.State == approver.Pending {
+		sooner(r.Climb.due(r.Postings))
+		sooner(r.Climb.RemindAt)
+	}
+	if r.clears() {
+		sooner(later(r.Climb.ClearAt, now))
 	}
 	if r.State.Settled() && !r.logged() || len(r.Ended) > 0 || len(r.Deeds) > 0 {
 		sooner(now.Add(settleGrace))

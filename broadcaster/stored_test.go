@@ -21,7 +21,7 @@ func TestTheStoredRequestStays(t *testing.T) {
 	if err := dec.Decode(&r); err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range []any{r, r.Also[0], r.Ended[0], r.Deeds[0], r.Postings[0]} {
+	for _, v := range []any{r, r.Also[0], r.Ended[0], r.Deeds[0], r.Postings[0], r.Climb} {
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(v)) {
 			if f.IsExported() && reflect.ValueOf(v).FieldByIndex(f.Index).IsZero() {
 				t.Errorf("the record sets no %T.%s", v, f.Name)

@@ -14,17 +14,18 @@ import (
 // A sweeper does what is due in requests that nobody waits for.
 type sweeper struct {
 	*Options
-	deeds    *deeds
-	grants   *Grants
-	reports  *Reports
-	requests *Requests
-	editor   *editor
-	history  *history
-	poster   *poster
-	records  *records
-	senders  *senders
-	tasks    *tasks
-	uptime   *uptime
+	deeds     *deeds
+	grants    *Grants
+	reports   *Reports
+	requests  *Requests
+	editor    *editor
+	history   *history
+	poster    *poster
+	escalator *escalator
+	records   *records
+	senders   *senders
+	tasks     *tasks
+	uptime    *uptime
 }
 
 // sweep looks for requests that need attention, whichever process made them, until ctx ends.
@@ -119,6 +120,7 @@ func (w *sweeper) attend(ctx context.Context, id string) {
 	if !r.State.Settled() {
 		w.tasks.start(func(ctx context.Context) { w.poster.repost(ctx, id) }) // a slow channel must not hold up the clock
 	}
+	w.escalator.look(r)
 	if r.Renews && r.State == approver.Pending {
 		w.tasks.startSingle(renewing(id), false, func(ctx context.Context) { w.poster.renewCodes(ctx, id) })
 	}

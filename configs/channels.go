@@ -6,6 +6,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/discord"
+	"approver.example/channels/oncall"
 	"approver.example/channels/slack"
 	"approver.example/channels/telegram"
 	"approver.example/channels/terminal"
@@ -20,6 +21,7 @@ type Channels struct {
 	Telegram *telegram.Config `yaml:"telegram"`
 	Discord  *discord.Config  `yaml:"discord"`
 	Slack    *slack.Config    `yaml:"slack"`
+	Oncall   *oncall.Config   `yaml:"oncall"`
 	Terminal *terminal.Config `yaml:"terminal"`
 }
 
@@ -64,6 +66,13 @@ type LocalSection interface {
 	Answers() bool
 }
 
+// A PagingSection is the section of a channel that only calls people to the others.
+type PagingSection interface {
+	ChannelSection
+	// Pages does nothing: it says that nobody can answer there.
+	Pages()
+}
+
 // InUse returns the channels in use, in the order of the fields.
 func (c *Channels) InUse() (used []Channel) {
 	for name, s := range sections[ChannelSection](c) {
@@ -100,6 +109,14 @@ func (c *Channels) IsLocal(name string) bool {
 	return slices.ContainsFunc(c.InUse(), func(ch Channel) bool {
 		_, local := ch.ChannelSection.(LocalSection)
 		return local && ch.Name == name
+	})
+}
+
+// Pages reports whether a channel in use only calls people to the others.
+func (c *Channels) Pages(name string) bool {
+	return slices.ContainsFunc(c.InUse(), func(ch Channel) bool {
+		_, pages := ch.ChannelSection.(PagingSection)
+		return pages && ch.Name == name
 	})
 }
 

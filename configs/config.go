@@ -23,6 +23,7 @@ import (
 	"approver.example"
 	"approver.example/agents"
 	"approver.example/audit"
+	"approver.example/broadcaster/ladder"
 	"approver.example/display"
 	"approver.example/reflexcore"
 	"approver.example/shieldcore/quota"
@@ -66,6 +67,15 @@ type Config struct {
 	Channels Channels `yaml:"channels"`
 	// Webhooks is the listener on which chat platforms bring answers.
 	Webhooks Webhooks `yaml:"webhooks"`
+
+	// Ladder says which chats get a card at once, and which later; empty means all at once.
+	Ladder []ladder.Step `yaml:"ladder"`
+	// Remind is after how long without an answer people are reminded; zero is never.
+	Remind time.Duration `yaml:"remind"`
+	// Quiet are the hours in which chats are left alone.
+	Quiet []ladder.Quiet `yaml:"quiet"`
+	// Schedules say who is on duty.
+	Schedules []ladder.Schedule `yaml:"schedules"`
 
 	// Shield is about the tiers and what tools return.
 	Shield Shield `yaml:"shield"`

@@ -24,7 +24,8 @@ import (
 // problem is one thing that is wrong with the setting at path.
 type problem struct{ path, text string }
 
-// Validate returns everything that is wrong with c, joined, or nil. It reads no file.
+// Validate returns everything that is wrong with c, joined, or nil. It reads no file but
+// the time zones that it names.
 func (c Config) Validate() error {
 	var errs []error
 	for _, p := range c.problems() {
@@ -35,7 +36,8 @@ func (c Config) Validate() error {
 
 // problems is Validate with the path of each problem.
 func (c Config) problems() []problem {
-	return slices.Concat(c.ownProblems(), c.webhookProblems(), c.peopleProblems(), c.sectionProblems())
+	return slices.Concat(c.ownProblems(), c.webhookProblems(), c.peopleProblems(), c.pageProblems(), c.ladderProblems(),
+		c.sectionProblems())
 }
 
 // peopleProblems finds approvers that a removal could not name: their ids are too long, or a

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 
 	"approver.example"
@@ -166,7 +167,7 @@ func OpenChannels(
 	var errs []error
 	used := cfg.Channels.InUse()
 	for _, section := range used {
-		in := installation(section.Name, len(used), isolated, waiting)
+		in := installation(cfg, section.Name, isolated, waiting)
 		in.Webhooks = cfg.Webhooks.URL
 		ch, err := section.Open(in, log.With("channel", section.Name))
 		if err != nil {
@@ -181,11 +182,13 @@ func OpenChannels(
 	return channels, errors.Join(errs...)
 }
 
-// installation returns what a channel may need to know about this daemon. channels is the
-// number of channels that the daemon has.
-func installation(channel string, channels int, isolated bool, waiting []string) section.Installation {
+// installation returns what a channel may need to know about this daemon.
+func installation(cfg configs.Config, channel string, isolated bool, waiting []string) section.Installation {
+	others := slices.ContainsFunc(cfg.Channels.InUse(), func(ch configs.Channel) bool {
+		return ch.Name != channel && !cfg.Channels.Pages(ch.Name)
+	})
 	return section.Installation{
-		Isolated: isolated, Alone: channels == 1, Owner: os.Getuid() != 0, Waits: configs.SettingWaits(channel, waiting),
+		Isolated: isolated, Alone: !others, Owner: os.Getuid() != 0, Waits: configs.SettingWaits(channel, waiting),
 	}
 }
 

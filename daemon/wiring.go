@@ -137,6 +137,7 @@ func newBroadcaster(
 		Shared:   cfg.Storage().Shared,
 		OnAnswer: remember(rules.Reflex, rules.Tools, log.With("part", "precedents")),
 		People:   base.answering(), Channels: base.channels, Destinations: cfg.Destinations(),
+		Ladder: cfg.Plan(),
 		Fingerprint: func(ctx context.Context, call approver.ToolCall) (approver.Binding, error) {
 			if err := base.calls.Take(ctx, call.Peer.UID); err != nil {
 				return approver.Binding{}, err

@@ -16,6 +16,8 @@ import (
 type Channel struct {
 	Name     string `json:"name"`
 	Receives bool   `json:"receives"`
+	// Pages says that the channel only calls people to the others: it receives nothing.
+	Pages bool `json:"pages,omitempty"`
 	// Elsewhere says that another daemon that shares the store receives for this channel.
 	Elsewhere bool `json:"elsewhere,omitempty"`
 	// Watchers is the number of terminals that watch and belong to people whose answers count;
@@ -126,6 +128,9 @@ func ChannelOf(name string, c broadcaster.ChannelState, watchers *int) Channel {
 	}
 	now := c.Hearing()
 	s.Receives, s.Elsewhere, s.Error = now.Here, now.Elsewhere, now.Why
+	if s.Pages = c.Pages; s.Pages {
+		s.Receives = false
+	}
 	if now.Here && watchers != nil {
 		s.Receives = *watchers > 0
 	}
@@ -167,6 +172,11 @@ func (s Channel) Receiving() string {
 			text += "; it last did at " + s.LastSuccess.Format(time.DateTime+" UTC")
 		}
 		return text + " (approver doctor tells more)"
+	case s.Pages && s.LastPost.IsZero():
+		return s.Name + " calls people, and nobody can answer there: not used since the daemon started, so not checked"
+	case s.Pages:
+		return s.Name + " calls people, and nobody can answer there: the last time at " +
+			s.LastPost.Format(time.DateTime+" UTC")
 	case s.Watchers != nil && *s.Watchers == 0 && s.Others > 0:
 		return s.Name + " is watched by nobody whose answers count (approver watch), and by " +
 			words.Count(uint64(s.Others), "other terminal")

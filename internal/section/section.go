@@ -57,7 +57,7 @@ func (r Receiving) Check(usual string) error {
 type Installation struct {
 	// Isolated says that no agent can reach the resolve socket.
 	Isolated bool
-	// Alone says that no other channel is configured.
+	// Alone says that no other channel is configured on which people could answer.
 	Alone bool
 	// Owner says that root of this machine may approve requests that nobody else can approve.
 	Owner bool

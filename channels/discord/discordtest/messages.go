@@ -364,8 +364,11 @@ func (s *Server) deleteMessage(r *http.Request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m, err := s.find(r)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case m.Author.ID != s.bot: // without Manage Messages
+		return nil, errNoPermission
 	}
 	delete(s.messages, m.ID)
 	return nil, nil

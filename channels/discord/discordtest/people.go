@@ -74,6 +74,20 @@ func (s *Server) Cards(conversation string) []fake.Shown {
 	return out
 }
 
+// RepliesTo returns what the bot has written as replies to a message.
+func (s *Server) RepliesTo(message string) (texts []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.channels {
+		for _, id := range c.order {
+			if m := s.messages[id]; m != nil && m.Author.ID == s.bot && m.Reference != nil && m.Reference.MessageID == message {
+				texts = append(texts, visible(m, s))
+			}
+		}
+	}
+	return texts
+}
+
 var errNoButton = errors.New("discordtest: the message has no such button")
 
 // Tap presses a button of a message as user.

@@ -33,6 +33,7 @@ var methods = map[string]func(*Server, params) (any, error){
 	"sendMessage":         (*Server).sendMessage,
 	"sendDocument":        (*Server).sendDocument,
 	"editMessageText":     (*Server).editMessageText,
+	"deleteMessage":       (*Server).deleteMessage,
 	"answerCallbackQuery": (*Server).answerCallbackQuery,
 }
 
@@ -280,6 +281,26 @@ func (s *Server) editMessageText(p params) (any, error) {
 	next.Edits++
 	*m = next
 	return s.messageJSON(m, true), nil
+}
+
+// deleteFor is how long a bot may delete its own messages.
+const deleteFor = 48 * time.Hour
+
+func (s *Server) deleteMessage(p params) (any, error) {
+	chat, err := s.chatOf(p)
+	if err != nil {
+		return nil, err
+	}
+	id, _ := strconv.Atoi(p.Get("message_id"))
+	m := s.find(chat.ID, id)
+	switch {
+	case m == nil:
+		return nil, bad("message to delete not found")
+	case m.From != BotID || time.Since(m.Date) > deleteFor: // the bot is no administrator
+		return nil, bad("message can't be deleted for everyone")
+	}
+	m.Deleted = true
+	return true, nil
 }
 
 // own finds a message that the bot has sent.

@@ -35,6 +35,7 @@ type CheckCmd struct {
 type Checked struct {
 	Problems []string `json:"problems"`
 	Warnings []string `json:"warnings"`
+	Ladder   []string `json:"ladder,omitempty"` // in words, if there is one
 	unseen   error    // this user may not read the configuration, so nothing was checked
 }
 
@@ -82,6 +83,7 @@ func (c CheckCmd) look(ctx context.Context) Checked {
 		}
 	}
 	if known {
+		out.Ladder = cfg.LadderLines(time.Now())
 		doc := daemonSays(ctx, c.Config)
 		out.Warnings = append(out.Warnings, nobodyNow(cfg, doc)...)
 		out.Warnings = append(out.Warnings, daemon.OutOfReach(cfg, asuser.RunsAs(cfg.Dir))...)
@@ -183,6 +185,9 @@ func (out *Checked) Problem(err error) {
 }
 
 func (out *Checked) print() {
+	for _, line := range out.Ladder {
+		term.Print(0, "ladder: %s\n", line)
+	}
 	for _, p := range out.Problems {
 		term.Print(0, "%s\n", p)
 	}

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
+	"approver.example"
 	"approver.example/cmd/approver/internal/asuser"
 	"approver.example/cmd/approver/internal/finding"
 	"approver.example/configs"
@@ -121,7 +123,8 @@ func projectProblems(cfg configs.Config) (out []string) {
 // empty if somebody could.
 func nobodyApproves(cfg configs.Config) string {
 	local := cfg.Channels.Local()
-	switch all := len(cfg.Destinations()); {
+	chats := slices.DeleteFunc(cfg.Destinations(), func(d approver.Destination) bool { return cfg.Channels.Pages(d.Channel) })
+	switch all := len(chats); {
 	case all == 0:
 		return "nobody can approve ANY request: no channel is configured, so every call that needs people is denied"
 	case all == 1 && local != nil && !local.Answers():
