@@ -250,6 +250,7 @@ func TestACardThatWaitsShowsWhatIsSoInItsTurn(t *testing.T) {
 			t.Error("the request is not closed while an edit waits")
 		}
 		time.Sleep(3 * time.Minute)
+		synctest.Wait()
 		if len(said) != 1 {
 			t.Errorf("edits: %q", said)
 		}

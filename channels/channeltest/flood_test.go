@@ -295,6 +295,7 @@ func (x *story) judgeFlood(asked int, c *crowded) {
 			}
 		case approver.EventDenied, approver.EventExpired:
 			ends[r.Resolution.Cause]++
+		default: // it says nothing of a card, or of an end
 		}
 	}
 	if n := ends[approver.TimedOut] + ends[approver.NoRoom]; n != asked || len(at) != asked {

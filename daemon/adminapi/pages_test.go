@@ -20,12 +20,14 @@ func TestAChannelThatOnlyCallsPeopleDoesNotReceive(t *testing.T) {
 		fails  bool
 		posted string
 	}{
-		"not used yet": {broadcaster.ChannelState{Pages: true}, "not used since the daemon started, so not checked", false, ""},
+		"not used yet": {broadcaster.ChannelState{Pages: true}, "not used since the daemon started, so not checked",
+			false, ""},
 		"used": {broadcaster.ChannelState{Pages: true, Cards: []broadcaster.CardsState{{To: to, LastPost: at}}},
 			"the last time at 2026-11-30 12:00:00 UTC", false, ""},
 		"refused": {broadcaster.ChannelState{Pages: true,
 			Cards: []broadcaster.CardsState{{To: to, NoneSince: at, Problem: "copy the key again"}}},
-			"nobody can answer there", true, "NO CARD WENT OUT to chat pagerduty since 2026-11-30 12:00:00 UTC: copy the key again"},
+			"nobody can answer there", true,
+			"NO CARD WENT OUT to chat pagerduty since 2026-11-30 12:00:00 UTC: copy the key again"},
 		"ended": {broadcaster.ChannelState{Pages: true, Ended: errors.New("panic")}, "DOES NOT RECEIVE: panic", true, ""},
 	} {
 		s := ChannelOf("oncall", c.state, nil)

@@ -123,7 +123,9 @@ func projectProblems(cfg configs.Config) (out []string) {
 // empty if somebody could.
 func nobodyApproves(cfg configs.Config) string {
 	local := cfg.Channels.Local()
-	chats := slices.DeleteFunc(cfg.Destinations(), func(d approver.Destination) bool { return cfg.Channels.Pages(d.Channel) })
+	chats := slices.DeleteFunc(cfg.Destinations(), func(d approver.Destination) bool {
+		return cfg.Channels.Pages(d.Channel)
+	})
 	switch all := len(chats); {
 	case all == 0:
 		return "nobody can approve ANY request: no channel is configured, so every call that needs people is denied"
