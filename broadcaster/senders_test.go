@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -156,18 +157,17 @@ func TestCardsWaitWhereNobodyCanSayThatItIsThere(t *testing.T) {
 type storeAway struct {
 	paced
 	kv  *memKV
-	of  *string
-	err error // of that post
+	of  *atomic.Value // a string; empty once it was posted
+	err error         // of that post
 }
 
 // storeAwayFor is how long.
 const storeAwayFor = 25 * time.Second
 
 func (c storeAway) Post(ctx context.Context, to approver.Destination, card approver.Card) (approver.Ref, error) {
-	if card.Request != *c.of {
+	if !c.of.CompareAndSwap(card.Request, "") {
 		return c.paced.Post(ctx, to, card)
 	}
-	*c.of = "none"
 	began := time.Now()
 	c.kv.failing(func(string, string) error {
 		if time.Since(began) < storeAwayFor {
@@ -188,9 +188,9 @@ func TestWhatCameOfACardIsStoredLater(t *testing.T) {
 	for name, refused := range map[string]bool{"it is there": false, "it was refused": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				kv, id := newMemKV(), ""
+				kv, of := newMemKV(), &atomic.Value{}
 				x := newRetriedAs(t, kv, nil, nil, func(s *scripted) approver.Channel {
-					c := storeAway{paced{s, approver.Limit{Most: 1, Within: 40 * time.Second}}, kv, &id, nil}
+					c := storeAway{paced{s, approver.Limit{Most: 1, Within: 40 * time.Second}}, kv, of, nil}
 					if refused {
 						c.err = errRefusedForGood
 					}
@@ -198,19 +198,19 @@ func TestWhatCameOfACardIsStoredLater(t *testing.T) {
 				}, placed("T"))
 				defer x.stop()
 				waiting, _ := x.waitingCalls(2)
-				id = waiting[0]
-				request := id
-				if !until(3*time.Minute, func() bool { return id == "none" }) {
+				request := waiting[0]
+				of.Store(request)
+				if !until(3*time.Minute, func() bool { return of.Load() == "" }) {
 					t.Fatal("the card was not posted")
 				}
 				time.Sleep(storeAwayFor + 5*time.Second)
 				r := x.loaded(request)
-				of, _ := x.cardsOf(nil)
+				cards, _ := x.cardsOf(nil)
 				switch {
 				case refused && (r.State != approver.Denied || r.Resolution.Cause != approver.Unreachable):
 					t.Errorf("%v %v", r.State, r.Resolution.Cause)
-				case !refused && (len(r.Postings) != 1 || r.Postings[0].Phase != Posted || of[request] != 1):
-					t.Errorf("%d cards, %+v", of[request], r.Postings)
+				case !refused && (len(r.Postings) != 1 || r.Postings[0].Phase != Posted || cards[request] != 1):
+					t.Errorf("%d cards, %+v", cards[request], r.Postings)
 				case !refused && !slices.ContainsFunc(x.audit.recorded(), func(rec approver.Record) bool {
 					return rec.Request == request && rec.Event == approver.EventPosted
 				}):
