@@ -136,6 +136,22 @@ func (a *Approvers) nobody(s approver.Severity) (why display.Message) {
 	return why
 }
 
+// takesYes reports whether one of these people can approve a request on a channel. Whoever is at a terminal may.
+func (a *Approvers) takesYes(people approver.People, v approver.Verdict, channel string) bool {
+	if a.channels.screen(channel) {
+		return true
+	}
+	if a.channels.pages(channel) || !a.channels.takes(channel, v.Severity) {
+		return false
+	}
+	for id, who := range people {
+		if id.Channel == channel && isFor(v, who) {
+			return true
+		}
+	}
+	return false
+}
+
 // audience returns where the cards of a request go. If the verdict names channels or people,
 // and nobody among them could approve it, the error is errNobody.
 func (a *Approvers) audience(v approver.Verdict) ([]approver.Destination, error) {

@@ -125,7 +125,7 @@ func (v *delivery) tell(ctx context.Context, rep report) {
 			if !rep.again {
 				v.done(rep.i)
 			}
-			v.shown = v.shown || rep.err == nil
+			v.shown = v.shown || rep.err == nil && !rep.page
 		}
 	}
 	v.noting = false

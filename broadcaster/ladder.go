@@ -105,7 +105,7 @@ func (e *escalator) first(
 	switch {
 	case !taken.Reach && !taken.Quiet.IsZero() && !slices.ContainsFunc(to, e.seen):
 		return nil, Climb{}, quietError{taken.Quiet}
-	case len(to) == 0: // a rule names chats that no step for this severity does
+	case !taken.Reach && !slices.ContainsFunc(to, e.seen): // no step for this severity has a chat that a rule names
 		to, climb.Quiet = e.awake(may, q)
 		if !climb.Quiet.IsZero() && !slices.ContainsFunc(to, e.answerable) {
 			return nil, Climb{}, quietError{climb.Quiet}
@@ -138,11 +138,12 @@ func (e *escalator) answerable(to approver.Destination) bool {
 
 // question is what the ladder has to know of a request.
 func (e *escalator) question(r Request, may []approver.Destination, now time.Time) ladder.Question {
+	people := e.approvers.Counting()
 	return ladder.Question{
 		Severity: r.Verdict.Severity, Asked: r.Created, Now: now,
 		Awake: r.Call.Control != "", // somebody at the machine wants it now
 		May:   func(d approver.Destination) bool { return slices.Contains(may, d) },
-		Pages: func(d approver.Destination) bool { return e.channels.pages(d.Channel) },
+		Pages: func(d approver.Destination) bool { return !e.approvers.takesYes(people, r.Verdict, d.Channel) },
 		Useful: func(d approver.Destination) bool {
 			had := false
 			for _, p := range r.Postings {

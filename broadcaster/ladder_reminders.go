@@ -32,9 +32,9 @@ type reminding struct {
 }
 
 // reminded is what follows a reminder: the next one, after the same time.
-func (m reminding) reminded(every time.Duration) reminding {
+func (m reminding) reminded(every time.Duration, now time.Time) reminding {
 	m.Reminded++
-	m.RemindAt = m.RemindAt.Add(every)
+	m.RemindAt = now.Add(every) // not from when it was due: after an outage, all would come at once
 	if every <= 0 || m.Reminded >= maxReminders {
 		m.RemindAt = time.Time{}
 	}
@@ -50,7 +50,7 @@ func (e *escalator) remind(ctx context.Context, id string) {
 		if r.State != approver.Pending || r.Climb.RemindAt.IsZero() || now.Before(r.Climb.RemindAt) {
 			return r, ErrTooSoon
 		}
-		r.Climb.reminding, at = r.Climb.reminded(every), now
+		r.Climb.reminding, at = r.Climb.reminded(every, now), now
 		return r, nil
 	})
 	if err != nil || every <= 0 {

@@ -337,7 +337,7 @@ func TestARuleThatNamesChannelsGoesFirst(t *testing.T) {
 	})
 }
 
-// An older process, or one whose configuration has no ladder any more, asks everywhere when the next step is due.
+// A process whose configuration has no ladder any more asks everywhere when the next step is due.
 func TestAProcessWithoutTheLadderAsksEverywhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kv := newMemKV()

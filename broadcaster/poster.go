@@ -39,6 +39,7 @@ type report struct {
 	// unsure reports that a try may have been carried out although it failed: see Posting.
 	unsure   bool
 	left     bool // to the other processes that share the store
+	page     bool // it only calls people to the cards: see Posting
 	replaces bool // another card, which a crash left without a trace
 }
 
@@ -61,7 +62,7 @@ func (d *poster) ensureQuestionRecorded(ctx context.Context, r Request) bool {
 // was lost, that card works as well. Interim results are stored meanwhile, at most twice. limit bounds the first
 // try, whose turn it is.
 func (d *poster) postUntil(ctx context.Context, r Request, c *carried, limit time.Duration, end turn) report {
-	rep := report{i: c.i}
+	rep := report{i: c.i, page: r.Postings[c.i].Page}
 	c.tried = time.Now()
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		rep.tries++

@@ -58,7 +58,7 @@ type Question struct {
 	May func(approver.Destination) bool
 	// Useful reports whether somebody can see a card in a chat, and answer it. A nil function says no.
 	Useful func(approver.Destination) bool
-	// Pages reports a place where nobody can answer.
+	// Pages reports a place where nobody can approve the request.
 	Pages func(approver.Destination) bool
 }
 

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"approver.example/channels/internal/calls"
@@ -118,11 +119,11 @@ func (c *Channel) once(ctx context.Context, s *service, what, key string, m mess
 	if err != nil {
 		return calls.OnTheWay(what, err)
 	}
-	return s.judge(what, res, answer, m)
+	return s.judge(what, res, answer, key, m)
 }
 
 // judge says what came of a call.
-func (s *service) judge(what string, res *http.Response, answer []byte, m message) error {
+func (s *service) judge(what string, res *http.Response, answer []byte, key string, m message) error {
 	status := res.StatusCode
 	foreign := calls.Judge(status, answer, s.members()...)
 	switch {
@@ -135,6 +136,7 @@ func (s *service) judge(what string, res *http.Response, answer []byte, m messag
 	}
 	e := calls.Answered(what, status)
 	kind, words, cure := s.sorted(status, answer)
+	words = strings.ReplaceAll(words, key, "…") // they are shown and logged
 	e.Kind, e.Words, e.Cure = kind, cmp.Or(words, e.Words), cure
 	return e
 }

@@ -3,7 +3,10 @@ package oncall
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -291,5 +294,20 @@ func TestValidate(t *testing.T) {
 				t.Errorf("%s: %v, want %q", name, err, part)
 			}
 		}
+	}
+}
+
+// The story: a service quoted the key that it did not know, and it stood in the log, in status and in the audit.
+func TestAKeyThatIsQuotedIsNotShown(t *testing.T) {
+	const key = "R0SECRETSECRETSECRETSECRETSECRET"
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = fmt.Fprintf(w, `{"status":"invalid event","message":"No such key","errors":["routing_key %s is unknown"]}`, key)
+	}))
+	defer s.Close()
+	c := channel(t, Config{PagerDutyKey: secret.New(key), PagerDutyURL: s.URL})
+	_, err := c.Post(t.Context(), at(PagerDuty), card("r1", approver.High))
+	if err == nil || strings.Contains(err.Error(), key) || !strings.Contains(err.Error(), "is unknown") {
+		t.Error(err)
 	}
 }

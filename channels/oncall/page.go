@@ -12,7 +12,8 @@ import (
 )
 
 // A page is what an alert says. Its texts are those of the card, in which secrets are masked already.
-// The code, the command and what the agent says of it stay in the chats.
+// The headline is that of the card, which can be the beginning of the command. The code, the rest of the command and
+// what the agent says of it stay in the chats.
 type page struct {
 	request  string
 	headline string // one line of at most display.PushLength characters
