@@ -4,7 +4,7 @@
 // It only calls people to the chats. Nobody can answer here: it receives nothing, an alert has no
 // code, and pressing Acknowledge or Resolve at the service says nothing to approver. An alert has
 // the headline of the card, which a phone shows as it is, why people are asked, and where the card
-// is. It does not have the command.
+// is. It has no more of the command than a lock screen.
 //
 // Read config.go for the settings, page.go for what an alert says, pagerduty.go and opsgenie.go for
 // the protocols, and api.go for the way to the services.

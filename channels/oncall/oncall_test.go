@@ -302,7 +302,7 @@ func TestAKeyThatIsQuotedIsNotShown(t *testing.T) {
 	const key = "R0SECRETSECRETSECRETSECRETSECRET"
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = fmt.Fprintf(w, `{"status":"invalid event","message":"No such key","errors":["routing_key %s is unknown"]}`, key)
+		_, _ = fmt.Fprintf(w, `{"status":"invalid event","message":"No","errors":["routing_key %s is unknown"]}`, key)
 	}))
 	defer s.Close()
 	c := channel(t, Config{PagerDutyKey: secret.New(key), PagerDutyURL: s.URL})
