@@ -49,6 +49,8 @@ type Config struct {
 	Wait Wait `yaml:"wait"`
 	// AsksPerMinute limits how often people are asked.
 	AsksPerMinute quota.AskLimits `yaml:"asks_per_minute"`
+	// Pace has cards and edits wait their turn, so that no platform refuses them for coming too soon.
+	Pace bool `yaml:"pace"`
 	// Language is what people are spoken to in, unless a chat or an approver has another one; empty
 	// means English.
 	Language display.Lang `yaml:"language"`
@@ -288,13 +290,13 @@ func (a Audit) Options() audit.Options {
 // call that needs people is denied.
 func Default() Config {
 	return Config{
-		AsksPerMinute: quota.DefaultAskLimits(),
-		TTL:           120 * time.Second,
-		CodeLength:    tokens.MinLength,
-		FailMode:      FailClosed,
-		Log:           Log{Level: Level(slog.LevelInfo), Format: LogText},
-		Store:         Store{KeepFor: approver.DefaultKeepFor},
-		Webhooks:      Webhooks{Listen: "127.0.0.1:8790"},
+		AsksPerMinute: quota.DefaultAskLimits(), Pace: true,
+		TTL:        120 * time.Second,
+		CodeLength: tokens.MinLength,
+		FailMode:   FailClosed,
+		Log:        Log{Level: Level(slog.LevelInfo), Format: LogText},
+		Store:      Store{KeepFor: approver.DefaultKeepFor},
+		Webhooks:   Webhooks{Listen: "127.0.0.1:8790"},
 		Audit: Audit{
 			MaxSize:         audit.DefaultMaxSize,
 			CheckpointEvery: audit.DefaultCheckpointEvery,

@@ -134,7 +134,7 @@ func newBroadcaster(
 	binder, languages := fingerprint.New(rules.Reflex), cfg.Languages()
 	b, err := broadcaster.NewBroadcaster(broadcaster.Options{
 		Store: base.store, Audit: base.told(log), SyncRelease: cfg.Storage().File == "",
-		Shared:   cfg.Storage().Shared,
+		Shared: cfg.Storage().Shared, Unlimited: !cfg.Pace,
 		OnAnswer: remember(rules.Reflex, rules.Tools, log.With("part", "precedents")),
 		People:   base.answering(), Channels: base.channels, Destinations: cfg.Destinations(),
 		Ladder: cfg.Plan(),

@@ -107,6 +107,7 @@ func newCell(t *testing.T, of maker) *cell {
 	if err := os.WriteFile(c.daemon.Config(), []byte(c.platform.config(way.URL())+`
 dir: data
 asks_per_minute: {user: 1000, agent: 1000}
+pace: false
 store:
   sqlite: {path: data/approver.db}
 sockets:

@@ -97,8 +97,8 @@ func (w *world) slack() *app {
 }
 
 // configText returns the configuration. A team would write the same, except for the model and
-// api_url addresses, which point to the fakes, and the limits on questions, which a test that kills
-// the daemon would otherwise reach.
+// api_url addresses, which point to the fakes, and the limits on questions and the pace of the platforms,
+// which a test that kills the daemon would otherwise reach.
 func (w *world) configText(store string) string {
 	tg, dc, sl := w.apps[0], w.apps[1], w.apps[2]
 	list := func(channel string) string {
@@ -108,6 +108,7 @@ func (w *world) configText(store string) string {
 	return fmt.Sprintf(`dir: data
 policy: policy.yaml
 asks_per_minute: {user: 1000, agent: 1000}
+pace: false
 shield:
   evaluator: {provider: openai, url: %q, model: %q, key: %q}
 store:
