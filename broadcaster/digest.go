@@ -53,12 +53,12 @@ type digesting approver.Destination
 func (g *digests) run(ctx context.Context) {
 	for sleep(ctx, digestLook) {
 		waiting := map[approver.Destination]Crowd{}
-		for name := range g.channels.byName {
-			if g.channels.pages(name) { // nobody reads there
+		for _, c := range g.Channels {
+			if _, pages := c.(approver.Pager); pages { // nobody reads there
 				continue
 			}
-			for _, c := range g.channels.outbox.crowds(name) {
-				waiting[c.To] = c
+			for _, crowd := range g.channels.outbox.crowds(c.Name()) {
+				waiting[crowd.To] = crowd
 			}
 		}
 		others := g.senders.others()

@@ -391,6 +391,7 @@ func TestReplicasShareThePace(t *testing.T) {
 				}
 			}
 			time.Sleep(20 * time.Minute)
+			synctest.Wait()
 			if len(arrived) != 20*replicas {
 				t.Errorf("%d arrived", len(arrived))
 			}
