@@ -443,7 +443,7 @@ func TestWhatAChatIsTold(t *testing.T) {
 // posted at all.
 func TestADigestThatCannotBePosted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tries := 0
+		var tries atomic.Int32
 		x := newRetriedAs(t, newMemKV(), nil, nil, func(s *scripted) approver.Channel {
 			return refusing{paced{s, approver.Limit{Most: 20, Within: 40 * time.Second, Urgent: 19}}, &tries}
 		}, placed("T"))
@@ -453,14 +453,14 @@ func TestADigestThatCannotBePosted(t *testing.T) {
 			go x.Ask(ctx, testCall(fmt.Sprint("c", n)), why)
 		}
 		time.Sleep(10 * time.Minute)
-		if tries < 3 || tries > 14 {
-			t.Errorf("it was tried %d times", tries)
+		if n := tries.Load(); n < 3 || n > 14 {
+			t.Errorf("it was tried %d times", n)
 		}
 		leave(approver.ErrGone)
 		time.Sleep(time.Minute)
-		was := tries
+		was := tries.Load()
 		time.Sleep(5 * time.Minute)
-		if tries != was {
+		if tries.Load() != was {
 			t.Error("it is still tried")
 		}
 		x.stop()
@@ -470,12 +470,12 @@ func TestADigestThatCannotBePosted(t *testing.T) {
 // refusing takes no message that says what waits.
 type refusing struct {
 	paced
-	tries *int
+	tries *atomic.Int32
 }
 
 func (r refusing) Post(ctx context.Context, to approver.Destination, card approver.Card) (approver.Ref, error) {
 	if strings.Contains(card.Push, "for room in this chat") {
-		*r.tries++
+		r.tries.Add(1)
 		return approver.Ref{}, errors.New("500")
 	}
 	return r.paced.Post(ctx, to, card)
